@@ -140,8 +140,8 @@ export default {
       to: { path: 'node_modules/@opentelemetry/(?!api/)', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
-      // Its preview draws the page and the widget, which share components that know nothing of the service. How an import
-      // reads the names of columns is shown before the file is sent.
+      // Its preview draws the page and the widget, which share components that know nothing of the service. It shows
+      // how an import reads the names of columns before the file is sent.
       name: 'the-desk-uses-only-the-public-api',
       severity: 'error',
       from: { path: '^web/desk/' },

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the service with a waitlist of invented people, to look at. Its data is in a temporary directory, which
- * is removed when it stops, and it listens on this machine only. PORT chooses the port. The pictures of the documentation
- * show the same people.
+ * `npm run demo`: the service with a waitlist of invented people, to look at. Its data is in a temporary directory,
+ * which is removed when it stops, and it listens on this machine only. PORT chooses the port. The pictures of the
+ * documentation show the same people.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

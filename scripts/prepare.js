@@ -6,6 +6,7 @@
  *
  * It uses no dependencies and old syntax, because nothing may be installed yet and Node.js may be too old.
  */
+import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

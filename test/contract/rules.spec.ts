@@ -65,17 +65,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 }
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
-const SEARCHED_WITH = [
-  'search',
-  'name',
-  'status',
-  'credit',
-  'offboarded_request',
-  'offset',
-  'order',
-  'limit',
-  'after_id',
-];
+const PAGED_WITH = ['status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
@@ -100,7 +90,7 @@ const DISPLAYED = [
 const TRUSTED = ['verification', 'fraud', 'captcha', 'mail_subject', 'mail_text', 'mail_on_offboarding'];
 /** Its keys are known to the service only; test/http/waitlist.spec.ts checks them. */
 const TEXTS = 'texts';
-const NAMES = ['id', 'public_key'];
+const NAMES = ['id', 'public_key', 'slug'];
 /** Rules about several values, which no schema states. */
 type MoreRules = (given: Given) => boolean;
 interface Given {
@@ -164,7 +154,9 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   // In parts: of fourteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'name', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
-  [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
+  [ListWaitersDto, pick(queryOf('/api/v1/waiter'), [...PAGED_WITH, 'search', 'credit']), isPageOfSearch],
+  [ListWaitersDto, pick(queryOf('/api/v1/waiter'), [...PAGED_WITH, 'name']), isPageOfSearch],
+  [ListWaitersDto, pick(queryOf('/api/v1/waiter'), ['search', 'credit', 'name']), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
   [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}'), isPageOfNames],
   [UpdateWaiterDto, UpdateWaiter!],

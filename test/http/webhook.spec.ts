@@ -77,15 +77,23 @@ describe('a webhook', () => {
 
   const sql = (text: string, values: readonly unknown[]) => service.app.get(Database).one(write(text, values));
 
+  const uuids = new Map<string, string>();
+  function uuidOf(person: string): string {
+    const uuid = uuids.get(person) ?? randomUUID();
+    uuids.set(person, uuid);
+    return uuid;
+  }
+
   /** Stores events as a transaction of the queue does. The oldest comes first. */
   let number = 0;
-  async function emit(hook: Hook, ...events: (readonly [uuid: string, event: EventName])[]): Promise<void> {
+  async function emit(hook: Hook, ...events: (readonly [person: string, event: EventName])[]): Promise<void> {
     const insertion = service.app.get(DeliveryStore).insert(
       hook.waitlist.id,
-      events.map(([uuid, event]) => {
+      events.map(([person, event]) => {
         number += 1;
         const webhookIds = webhookIdsFor([hook], event);
-        return { number, event, waiterUuid: uuid, body: { event, signup: { uuid } }, at: new Date(), webhookIds };
+        const body = { event, signup: { uuid: person } };
+        return { number, event, waiterUuid: uuidOf(person), body, at: new Date(), webhookIds };
       }),
     );
     await service.app.get(Database).one(insertion);

@@ -214,7 +214,9 @@ it('npm run demo shows a list of invented people to who signs in as it says, and
   const withheld = await callAt(base, 'GET', '/api/v1/waiter?waitlist_id=1&credit=withheld', {
     token: tokens.body.access_token,
   });
-  const pages = await Promise.all([desk!, page!].map(async (url) => (await fetch(url)).text()));
+  const pages = await Promise.all(
+    [desk!, page!].map(async (url) => (await callAt(base, 'GET', new URL(url).pathname)).text),
+  );
   program.signal('SIGTERM');
   const { stderr, exitCode } = await program.ended;
   const left = readdirSync(folder.path).filter((name) => name.startsWith('waitlist-demo'));

@@ -19,7 +19,7 @@ const PEOPLE = 8_000;
  * Audit events tell who deleted a waitlist. Idempotency keys end within a day, and a repeated DELETE needs its own.
  * Taken names keep other owners from the visitors.
  */
-const STAYING = ['audit_event', 'idempotency_key', 'taken_name'];
+const STAYING = ['audit_event', 'idempotency_key', 'taken_name', 'waitlist_slug'];
 /** On a busy machine a deletion may be complete before the signal arrives. */
 const TRIES_MAX = 10;
 

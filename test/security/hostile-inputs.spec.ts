@@ -216,6 +216,8 @@ describe('nobody sets', () => {
         offboarded_signups: 0,
         total_signups: 0,
         referred_signups: 0,
+        pending_signups: 0,
+        withheld_signups: 0,
       });
       expect(waitlist.created_at).not.toBe(forged.created_at);
     }

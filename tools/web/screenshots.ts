@@ -1,8 +1,8 @@
 /**
  * `npm run screenshots`: takes the pictures of the README and the guides, of an invented waitlist, into docs/images.
- * With `--check` it takes none and fails if a page no longer shows what it showed when its picture was taken. It compares
- * the accessibility trees of the pages, which pictures.json keeps beside the hashes of the pictures: unlike pixels, they
- * are the same with the fonts of any machine. It does not see a change of styles alone.
+ * With `--check` it takes none and fails if a page no longer shows what it showed when its picture was taken. It
+ * compares the accessibility trees of the pages, which pictures.json keeps beside the hashes of the pictures: unlike
+ * pixels, they are the same with the fonts of any machine. It does not see a change of styles alone.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -18,5 +18,5 @@ export function hostedPage({ id, slug }: { readonly id: number; readonly slug: s
 
 /** The address of the page that shows a person their place. Whoever has it sees the page. */
 export function privatePage(waitlistId: number, uuid: string): string {
-  return `${hostedPage(waitlistId)}/status/${uuid}`;
+  return `${hostedPage({ id: waitlistId, slug: null })}/status/${uuid}`;
 }

@@ -31,6 +31,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'questions[].question_value.unique': 'Another question has the same text.',
   'referral_token.format': 'This is no referral token: copy it from the page of the person.',
   'required_contact.reachable': 'Ask for the email or the phone: people are found by one of them.',
+  'signups[].uuid.format': 'The list has changed meanwhile. Reload the page.',
   'slug.format': 'Use 3 to 40 of the characters a–z, 0–9 and “-”, with at least one letter.',
   'slug.unique': 'Another waitlist has this address. Choose another.',
   'url.format': 'Enter an address that begins with https://, such as https://example.com/hook.',

@@ -69,8 +69,8 @@ export class QueuePurger {
   /**
    * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the
    * lock, or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts
-   * finds one without); only audit events stay, idempotency keys, which stop repeated requests, and taken names, which
-   * keep the visitors from another owner.
+   * finds one without); only audit events stay, idempotency keys, which stop repeated requests, and taken names and
+   * slugs, which keep the visitors from another owner.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));

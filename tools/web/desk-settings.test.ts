@@ -419,7 +419,7 @@ test('a waitlist gets a name in its address, which no other has, and says who in
   await createWaitlist({ waitlist_name: 'First', slug: 'lumen' });
   const id = await createWaitlist({ waitlist_name: 'Second' });
   const page = await openSettings('form', id);
-  const name = page.getByRole('textbox', { name: 'Name in the address' });
+  const name = page.getByRole('textbox', { name: 'Short address' });
   for (const [typed, answer] of [
     ['Lümen', 'Use 3 to 40 characters'],
     ['lumen', 'Another waitlist has this name'],

@@ -1,6 +1,7 @@
 import { Accordion, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
+import { AddressInput } from '../parts/address-input';
 import { TEXTS, type TextKey } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
@@ -32,12 +33,13 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
           </ShownIn>
           <ShownIn state="turn">
             <PlainSection title="When it is their turn">
-              <TextInput
+              <AddressInput
+                form={form}
+                path="your_turn_url"
+                isHttpsOnly
                 label="Destination address"
                 description="The page of a person whom you let in has a button that leads here."
-                type="url"
                 placeholder="https://example.com/welcome"
-                {...form.getInputProps('your_turn_url')}
               />
             </PlainSection>
           </ShownIn>
@@ -130,12 +132,13 @@ function ColorsSection({ form }: { form: AppearanceForm }) {
       title="Logo and colors"
       description="Without colors, the page follows each visitor’s light or dark setting. Text that cannot be read on its background becomes black or white."
     >
-      <TextInput
+      <AddressInput
+        form={form}
+        path="logo"
+        isHttpsOnly
         label="Logo"
         description="The https address of an image. It stands on the page, not in the widget."
-        type="url"
         placeholder="https://example.com/logo.png"
-        {...form.getInputProps('logo')}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {COLORS.map(({ name, label }) => (

@@ -1,5 +1,6 @@
 import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
+import { AddressInput } from '../parts/address-input';
 import type { PublicWaitlist } from '../../page/model';
 import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
@@ -65,7 +66,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                   {...form.getInputProps('waitlist_name')}
                 />
                 <TextInput
-                  label="Name in the address"
+                  label="Short address"
                   description={`Your page is ${hostedPage({ id: waitlist.id, slug: form.values.slug || null })}. Earlier addresses go on working.`}
                   placeholder={String(waitlist.id)}
                   maxLength={WAITLIST.slug.maxLength}
@@ -73,12 +74,12 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                   spellCheck={false}
                   {...form.getInputProps('slug')}
                 />
-                <TextInput
+                <AddressInput
+                  form={form}
+                  path="waitlist_url_location"
                   label="Signup page"
                   description="Referral links lead to this address. Without one, they lead to the page of this service."
-                  type="url"
                   placeholder={hostedPage(waitlist)}
-                  {...form.getInputProps('waitlist_url_location')}
                 />
               </PlainSection>
               <PlainSection

@@ -61,6 +61,8 @@ export const TEXTS = {
   share_on: 'Share on {network}',
   message: 'Join me on the waitlist:',
   bookmark: 'Bookmark this page to come back to your place.',
+  /** In the widget, where the address of the page is not that of the place. */
+  private_page: 'Your own page, to come back to your place',
   leaderboard: 'Leaderboard',
   leaderboard_place: 'Place',
   leaderboard_person: 'Person',

@@ -49,6 +49,10 @@ interface PublicView extends PublicWaitlist {
 
 export const getWaitlist = (id: string) => call<PublicView>(`waitlist/${encodeURIComponent(id)}`);
 
+/** The address of a person's private page. */
+export const statusAddress = ({ id }: PublicWaitlist, { uuid }: Status) =>
+  new URL(`waitlist/${id}/status/${uuid}`, SERVICE).href;
+
 export const join = (signup: object) => call<Status>('signup', signup);
 
 export const resendVerification = (waitlist_id: number, email: string) =>

@@ -14,7 +14,16 @@ import { SignupForm } from '../page/signup-form.js';
 import { type Resend, StatusView } from '../page/status.js';
 import { DEFAULT_TEXTS, directionOf, textsOf } from '../page/texts.js';
 import { themeOf } from '../page/theme.js';
-import { find, getLeaders, getWaitlist, join, Refusal, resendVerification, sendHeartbeat } from './api.js';
+import {
+  find,
+  getLeaders,
+  getWaitlist,
+  join,
+  Refusal,
+  resendVerification,
+  sendHeartbeat,
+  statusAddress,
+} from './api.js';
 import widgetCss from './widget.css?inline';
 
 const ELEMENT = 'waitlist-signup';
@@ -171,32 +180,46 @@ class WaitlistSignup extends HTMLElement {
           {...shown}
         />
       </>,
+      // What follows on the page never moves up while somebody fills in the form.
+      `min-height:${this.offsetHeight}px`,
     );
   }
 
   private showStatus(joined: Joined, resending: Pick<Resend, 'outcome' | 'isBusy'> = { outcome: null }): void {
     const { waitlist } = this;
     const { status, leaders, email } = joined;
+    const texts = textsOf(waitlist);
     const onSubmit = (event: Event) => {
       event.preventDefault();
       void this.resend(joined);
     };
     this.show(
-      <StatusView
-        waitlist={waitlist}
-        status={status}
-        leaders={leaders}
-        texts={textsOf(waitlist)}
-        resend={email === '' ? undefined : { action: '', onSubmit, ...resending }}
-        heading="h2"
-      />,
+      <>
+        <StatusView
+          waitlist={waitlist}
+          status={status}
+          leaders={leaders}
+          texts={texts}
+          resend={email === '' ? undefined : { action: '', onSubmit, ...resending }}
+          heading="h2"
+        />
+        {/* Nothing is stored, so after a reload this page no longer knows the person. */}
+        {status.status === 'waiting' && (
+          <p class="waitlist-note waitlist-bookmark">
+            <a href={statusAddress(waitlist, status)} target="_blank" rel="noopener noreferrer">
+              {texts.text('private_page')}
+            </a>
+          </p>
+        )}
+      </>,
+      // The height of the form would be an empty space, and whoever joined is led to the card.
+      'min-height:0!important',
     );
   }
 
-  private show(content: ComponentChildren): void {
+  private show(content: ComponentChildren, height: string): void {
     const { lang } = this.waitlist;
-    // What follows on the page never moves up.
-    this.height.replaceSync(`:host{min-height:${this.offsetHeight}px}`);
+    this.height.replaceSync(`:host{${height}}`);
     render(
       <div class="waitlist-card" lang={lang} dir={directionOf(lang)} tabIndex={-1} onClick={followFragment}>
         {content}

@@ -41,6 +41,7 @@ const GROUPS: readonly TextGroup[] = [
       'share',
       'share_on',
       'bookmark',
+      'private_page',
     ],
   },
   {

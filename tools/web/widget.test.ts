@@ -33,10 +33,11 @@ after(async () => {
   await stage.close();
 });
 
-/** `/1`, or `/hosted/1` for the container of the hosted product. */
+/** `/1`, `/1/row`, or `/1/hosted` for the container of the hosted product. */
 function elementFor(path: string): string {
-  const [, id = '', hosted = ''] = /\/(\d+)(\/hosted)?/.exec(path) ?? [];
-  return hosted
+  const [, id = '', kind] = /\/(\d+)(?:\/(hosted|row))?/.exec(path) ?? [];
+  if (kind === 'row') return `<waitlist-signup waitlist-id="${id}" layout="row"></waitlist-signup>`;
+  return kind === 'hosted'
     ? `<div id="getWaitlistContainer" data-waitlist_id="${id}" data-widget_type="WIDGET_1"></div>`
     : `<waitlist-signup waitlist-id="${id}"></waitlist-signup>`;
 }
@@ -89,6 +90,45 @@ test('leads from a friend’s link to a link of one’s own, on a page of anothe
   assert.match(copied, /\/2\?ref_id=[0-9A-Z]{12}$/);
   assert.notEqual(copied, friend.referral_link);
   await checkPage(page, 'widget-joined');
+});
+
+test('is one row where the page asks for it, and the button moves below the input where it is narrow', async () => {
+  const id = await stage.waitlist({ required_contact: { phone: 'off' }, signup_button_title: 'Get early access' });
+  const page = await open(`/${id}/row`);
+  const tops = () =>
+    Promise.all(
+      [page.getByLabel('Email'), button(page, 'Get early access')].map(async (part) => (await part.boundingBox())?.y),
+    );
+  await page.getByLabel('Email').waitFor();
+
+  const [input, submit] = await tops();
+  assert.equal(input, submit);
+  assert.equal(await page.locator('waitlist-signup').evaluate((element) => (element as HTMLElement).offsetHeight), 70);
+  await checkPage(page, 'widget-row');
+  await page.setViewportSize({ width: 320, height: 700 });
+  const [upper = 0, lower = 0] = await tops();
+  assert.ok(lower > upper);
+  await button(page, 'Get early access').click();
+  await page.getByRole('alert').waitFor();
+  await checkPage(page, 'widget-row-faults');
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Get early access').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  await checkPage(page, 'widget-row-joined');
+});
+
+test('shows its usual form in place of a row if the waitlist asks for more than one thing', async () => {
+  const id = await stage.waitlist({ title: 'Two things', lang: 'ar' });
+  const page = await open(`/${id}/row`);
+
+  await page.getByRole('heading', { name: 'Two things' }).waitFor();
+  const input = await page.getByLabel('Email').boundingBox();
+  const submit = await button(page, 'Join the waitlist').boundingBox();
+  assert.ok(submit && input && submit.y > input.y + input.height);
+  await stage.configure(id, { required_contact: { email: 'required', phone: 'off' } });
+  await page.reload();
+  await page.getByPlaceholder('Email').waitFor();
+  await checkPage(page, 'widget-row-rtl');
 });
 
 test('leads to one’s private page after joining, and remembers nobody', async () => {

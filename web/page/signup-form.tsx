@@ -19,6 +19,8 @@ interface FormProps {
   readonly message?: string | null;
   /** While a script sends the form. */
   readonly isBusy?: boolean;
+  /** Repeats the label within the input, where a style sheet hides it. */
+  readonly hasPlaceholder?: boolean;
   readonly onSubmit?: SubmitEventHandler<HTMLFormElement>;
   /** Hidden inputs. */
   readonly children?: ComponentChildren;
@@ -47,6 +49,7 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
           field={field}
           value={sent.values[field.name] ?? ''}
           fault={faultOf(field)}
+          placeholder={form.hasPlaceholder ? field.label : undefined}
           texts={texts}
         />
       ))}
@@ -88,10 +91,11 @@ interface InputProps {
   readonly field: FormField;
   readonly value: string;
   readonly fault: string | null;
+  readonly placeholder?: string | undefined;
   readonly texts: Texts;
 }
 
-function Input({ field, value, fault, texts: { text } }: InputProps) {
+function Input({ field, value, fault, placeholder, texts: { text } }: InputProps) {
   const id = idOf(field);
   const attributes = {
     id,
@@ -124,6 +128,7 @@ function Input({ field, value, fault, texts: { text } }: InputProps) {
         <input
           {...attributes}
           type={field.type}
+          placeholder={placeholder}
           // The types of Preact need it.
           list={undefined}
           inputMode={field.type}

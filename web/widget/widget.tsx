@@ -165,12 +165,16 @@ class WaitlistSignup extends HTMLElement {
   private showForm(shown: Shown): void {
     const { waitlist } = this;
     const texts = textsOf(waitlist);
+    // A lookup needs no captcha.
+    const asked = waitlist.is_closed ? { ...waitlist, captcha: null } : waitlist;
+    // More than one field has no place in a row.
+    const isRow = this.getAttribute('layout') === 'row' && formFields(asked, texts).length === 1 && !asked.captcha;
     this.show(
       <>
-        <Header waitlist={waitlist} texts={texts} heading="h2" showsTitle={!waitlist.remove_widget_headers} />
+        <Header waitlist={waitlist} texts={texts} heading="h2" showsTitle={!isRow && !waitlist.remove_widget_headers} />
         <SignupForm
-          // A lookup needs no captcha.
-          waitlist={waitlist.is_closed ? { ...waitlist, captcha: null } : waitlist}
+          waitlist={asked}
+          hasPlaceholder={isRow}
           texts={texts}
           action=""
           onSubmit={(event) => {
@@ -182,6 +186,7 @@ class WaitlistSignup extends HTMLElement {
       </>,
       // What follows on the page never moves up while somebody fills in the form.
       `min-height:${this.offsetHeight}px`,
+      isRow ? 'waitlist-card waitlist-row' : undefined,
     );
   }
 
@@ -217,11 +222,11 @@ class WaitlistSignup extends HTMLElement {
     );
   }
 
-  private show(content: ComponentChildren, height: string): void {
+  private show(content: ComponentChildren, height: string, name = 'waitlist-card'): void {
     const { lang } = this.waitlist;
     this.height.replaceSync(`:host{${height}}`);
     render(
-      <div class="waitlist-card" lang={lang} dir={directionOf(lang)} tabIndex={-1} onClick={followFragment}>
+      <div class={name} lang={lang} dir={directionOf(lang)} tabIndex={-1} onClick={followFragment}>
         {content}
       </div>,
       this.root,

@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { ExternalLinkIcon } from '@radix-ui/react-icons';
 import { QRCodeSVG } from 'qrcode.react';
+import { useState } from 'react';
 import { basePath, hostedPage } from '../environment';
 import { CopyField } from '../parts/copy-field';
 import { Section } from '../parts/section';
@@ -17,13 +18,7 @@ export function YourPage({ waitlist }: { waitlist: Waitlist }) {
     <Section id="your-page" title="Your page" description={stateOf(waitlist, isHosted)}>
       <Stack gap="md">
         {(isPublic || !isHosted) && <Address address={address} />}
-        {isPublic && (
-          <CopyField
-            label="Widget for a page of your own"
-            description="Paste it where the form should appear."
-            value={snippetOf(id)}
-          />
-        )}
+        {isPublic && <Widget waitlistId={id} />}
       </Stack>
     </Section>
   );
@@ -57,6 +52,35 @@ function Address({ address }: { address: string }) {
   );
 }
 
+function Widget({ waitlistId }: { waitlistId: number }) {
+  const [layout, setLayout] = useState('form');
+  const isRow = layout === 'row';
+  return (
+    <Stack gap="xs">
+      <CopyField
+        label="Widget for a page of your own"
+        description={
+          isRow
+            ? 'Paste it where the form should appear. A waitlist that asks for more than the email shows its usual form.'
+            : 'Paste it where the form should appear.'
+        }
+        value={snippetOf(waitlistId, isRow ? ' layout="row"' : '')}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label="Layout of the widget"
+        style={{ alignSelf: 'flex-start' }}
+        data={[
+          { value: 'form', label: 'Form' },
+          { value: 'row', label: 'One row' },
+        ]}
+        value={layout}
+        onChange={setLayout}
+      />
+    </Stack>
+  );
+}
+
 /** What visitors find while they cannot join as usual. */
 function stateOf({ is_public: isPublic, is_closed: isClosed }: Waitlist, isHosted: boolean): string | undefined {
   if (!isPublic)
@@ -68,7 +92,7 @@ function stateOf({ is_public: isPublic, is_closed: isClosed }: Waitlist, isHoste
   return undefined;
 }
 
-function snippetOf(waitlistId: number): string {
+function snippetOf(waitlistId: number, layout: string): string {
   const script = `<script src="${location.origin}${basePath}/widget.js" async></script>`;
-  return `<waitlist-signup waitlist-id="${waitlistId}"></waitlist-signup>${script}`;
+  return `<waitlist-signup waitlist-id="${waitlistId}"${layout}></waitlist-signup>${script}`;
 }

@@ -97,7 +97,7 @@ test('a semicolon file of a spreadsheet is understood, and the rest of its colum
   ].join('\r\n');
   await choose(page, 'people.csv', file);
   await page.getByText('The file has 8 columns, separated by semicolons.').waitFor();
-  const guessed = ['Email', 'First name', 'Last name', 'Time of joining', 'Referral token', 'Referrer’s token'];
+  const guessed = ['Email', 'First name', 'Last name', 'Time of joining', 'Referral code', 'Referrer’s code'];
   assert.deepEqual(await choices(page), [...guessed, 'Leave out', 'Leave out']);
   await columnsOf(page).getByText('Grace · Ada · Joan').waitFor();
   await checkPage(page, 'desk-import-spreadsheet');
@@ -107,7 +107,7 @@ test('a semicolon file of a spreadsheet is understood, and the rest of its colum
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByText('3 people would be imported.').waitFor();
   await page.getByText('1 value of Signup Date does not fit “Time of joining”, and would be left out.').waitFor();
-  await page.getByText('1 value of Referred By does not fit “Referrer’s token”, and would be left out.').waitFor();
+  await page.getByText('1 value of Referred By does not fit “Referrer’s code”, and would be left out.').waitFor();
   await page.getByText('E-Mail as Email, First Name as First name').waitFor();
   await checkPage(page, 'desk-import-spreadsheet-checked');
   await page.getByRole('button', { name: 'Import 3 people' }).click();

@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
   'questions[].id.known': 'This question was removed meanwhile. Reload the page.',
   'questions[].question_value.unique': 'Another question has the same text.',
-  'referral_token.format': 'This is no referral token: copy it from the page of the person.',
+  'referral_token.format': 'This is no referral code: copy it from the page of the person.',
   'required_contact.reachable': 'Ask for the email or the phone: people are found by one of them.',
   'signups[].uuid.format': 'The list has changed meanwhile. Reload the page.',
   'slug.format': 'Use 3 to 40 of the characters a–z, 0–9 and “-”, with at least one letter.',

@@ -33,7 +33,8 @@ export function Joined({ days, since }: { days: readonly DayStatistics[]; since:
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
   const [joined, views] = [total('signups'), total('page_views')];
   const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
-  const description = views > 0 ? `${sentence} ${count(views)} page views.` : sentence;
+  const description =
+    views > 0 ? `${sentence} ${views === 1 ? '1 page view' : `${count(views)} page views`}.` : sentence;
   return (
     <Section
       title="Joined per day"

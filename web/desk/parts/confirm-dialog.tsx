@@ -93,8 +93,8 @@ export function ConfirmDialog({
   );
 }
 
-/** The Enter that opened a dialog must not answer it too, however long it is held. */
-function ignoreHeldEnter(event: KeyboardEvent): void {
+/** Of a dialog: the Enter that opened it must not answer it too, however long it is held. */
+export function ignoreHeldEnter(event: KeyboardEvent): void {
   if (event.key === 'Enter' && event.repeat) event.preventDefault();
 }
 

@@ -48,7 +48,12 @@ export function Filters({
           })
         }
       />
-      <SearchField value={search.search ?? ''} onSearch={(text) => onFilter({ search: text, order: undefined })} />
+      <SearchField
+        value={search.search ?? ''}
+        // The service finds no names together with a credit.
+        hasNames={search.credit === undefined}
+        onSearch={(text) => onFilter({ search: text, order: undefined })}
+      />
       {tab !== 'withheld' && (
         <ReferralFilter
           token={search.referral_token}
@@ -149,7 +154,15 @@ function Counted({ label, number }: { label: string; number: string | null }) {
 }
 
 /** The text goes into the address once the typing pauses. */
-function SearchField({ value, onSearch }: { value: string; onSearch: (text: string | undefined) => void }) {
+function SearchField({
+  value,
+  hasNames,
+  onSearch,
+}: {
+  value: string;
+  hasNames: boolean;
+  onSearch: (text: string | undefined) => void;
+}) {
   const [typed, setTyped] = useState(value);
   const search = useDebouncedCallback(
     (text: string) => onSearch(text.trim() === '' ? undefined : text),
@@ -171,7 +184,7 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
       type="search"
       aria-label="Search people"
       aria-keyshortcuts="/"
-      placeholder="Name, email, phone or code"
+      placeholder={hasNames ? 'Last name, email, phone or code' : 'Email, phone or code'}
       leftSection={<MagnifyingGlassIcon aria-hidden />}
       rightSection={typed !== '' && <CloseButton size="sm" aria-label="Clear the search" onClick={() => type('')} />}
       maxLength={SEARCH_LENGTH_MAX}

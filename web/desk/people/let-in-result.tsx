@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Group, List, Modal, ScrollArea, Stack, Text } fr
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { ignoreHeldEnter } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
 import { count, countPeople, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
@@ -31,6 +32,7 @@ export function LetInResult({
       onClose={onClose}
       // A click beside it must not lose the list.
       closeOnClickOutside={false}
+      onKeyDown={ignoreHeldEnter}
       title={people.length === 0 ? 'Nobody was let in' : `${countPeople(people.length)} let in`}
       centered
       closeButtonProps={{ 'aria-label': 'Close' }}

@@ -39,7 +39,9 @@ export function Nobody({
     text === undefined
       ? isDeciding
         ? 'A referral that looks suspicious is withheld until you approve or refuse it.'
-        : empty.hint
+        : isFiltered(search)
+          ? 'Choose another filter, or show everybody.'
+          : empty.hint
       : credit !== undefined
         ? 'With this filter, search finds emails by their beginning, and phone numbers, referral codes and UUIDs in full, but no names.'
         : 'Search finds names by the last name and as much of the first as is typed (“Anna Berg”, “Berg A”), emails by their beginning, and phone numbers, referral codes and UUIDs in full.';

@@ -11,7 +11,7 @@ import { CorrectForm } from './correct-form';
 import { contactOf, personQuery, type WholePerson } from './people.queries';
 import { NARROW } from './people-table';
 import { Answers, Contact, Links, Metadata, Place } from './person-data';
-import { usePersonDialogs } from './person-dialogs';
+import { type PersonDialog, usePersonDialogs } from './person-dialogs';
 import { History } from './person-history';
 import { CreditOfReferral, Referrals } from './person-referrals';
 
@@ -27,11 +27,14 @@ export function PersonPanel() {
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
   const person = useQuery(personQuery(waitlistId, uuid));
   const close = () => void navigate({ to: '/$waitlistId/people', params: { waitlistId }, search });
+  const { open, dialog } = usePersonDialogs(waitlistId, { onErased: close });
   const { data } = person;
   return (
     <Drawer
       opened
       onClose={close}
+      // Escape closes the dialog alone.
+      closeOnEscape={dialog === null}
       position="right"
       size={isNarrow ? '100%' : WIDTH_PX}
       title={
@@ -57,7 +60,8 @@ export function PersonPanel() {
       {person.isError && !data && !isMissing(person.error) && (
         <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />
       )}
-      {data && <Details key={data.uuid} person={data} onErased={close} />}
+      {data && <Details key={data.uuid} person={data} onOpen={open} />}
+      {dialog}
     </Drawer>
   );
 }
@@ -66,8 +70,7 @@ function isMissing(error: Error): boolean {
   return error instanceof Problem && error.status === 404;
 }
 
-function Details({ person, onErased }: { person: WholePerson; onErased: () => void }) {
-  const { open, dialog } = usePersonDialogs(person.waitlist_id, { onErased });
+function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialog: PersonDialog) => void }) {
   const [isCorrecting, setIsCorrecting] = useState(false);
   const isWaiting = person.status === 'waiting';
   if (isCorrecting)
@@ -105,7 +108,6 @@ function Details({ person, onErased }: { person: WholePerson; onErased: () => vo
       <CreditOfReferral person={person} onDecide={(credit) => open({ kind: 'decide', people: [person], credit })} />
       <Referrals person={person} onRefuseAll={() => open({ kind: 'refuse all', person })} />
       <History person={person} />
-      {dialog}
     </Stack>
   );
 }

@@ -7,6 +7,7 @@ import { stateText, stateTitle, useWaitlistChange, type WaitlistChange } from '.
 import type { Waitlist } from '../queries';
 
 interface Act {
+  readonly name: 'closing' | 'hiding';
   readonly label: string;
   readonly change: WaitlistChange;
   readonly done: string;
@@ -16,22 +17,26 @@ interface Act {
 
 /** Whether people can join, and where they see the waitlist. Acts by itself, beside the form that is saved. */
 export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
+  const [isAsking, setIsAsking] = useState(false);
+  // Stays while the dialog fades.
   const [asked, setAsked] = useState<Act | null>(null);
   const send = useWaitlistChange(waitlist.id);
   const acts = [closing(waitlist), hiding(waitlist)];
+  const ask = (act: Act) => {
+    setAsked(act);
+    setIsAsking(true);
+  };
   return (
     <Section title={stateTitle(waitlist)} description={stateText(waitlist)}>
       <Stack gap="sm">
-        {send.isError && asked === null && (
-          <ProblemAlert error={send.error} onRetry={() => send.mutate(send.variables)} />
-        )}
+        {send.isError && !isAsking && <ProblemAlert error={send.error} onRetry={() => send.mutate(send.variables)} />}
         <Group gap="xs">
           {acts.map((one) => (
             <Button
-              key={one.label}
+              key={one.name}
               variant="default"
               loading={send.isPending && send.variables.done === one.done}
-              onClick={() => (one.question ? setAsked(one) : send.mutate(one))}
+              onClick={() => (one.question ? ask(one) : send.mutate(one))}
             >
               {one.label}
             </Button>
@@ -39,12 +44,12 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
         </Group>
       </Stack>
       <ConfirmDialog
-        isOpen={asked !== null}
+        isOpen={isAsking}
         title={asked?.question?.title}
         act={asked?.label ?? ''}
         color="indigo"
         onConfirm={() => (asked ? send.mutateAsync(asked) : Promise.resolve())}
-        onClose={() => setAsked(null)}
+        onClose={() => setIsAsking(false)}
       >
         <Text size="sm">{asked?.question?.text}</Text>
       </ConfirmDialog>
@@ -54,14 +59,21 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
 
 function closing({ is_closed: isClosed }: Waitlist): Act {
   return isClosed
-    ? { label: 'Open it again', change: { is_closed: false }, done: 'The waitlist is open.', question: null }
+    ? {
+        name: 'closing',
+        label: 'Open it again',
+        change: { is_closed: false },
+        done: 'The waitlist is open.',
+        question: null,
+      }
     : {
+        name: 'closing',
         label: 'Close the waitlist',
         change: { is_closed: true },
         done: 'The waitlist is closed.',
         question: {
           title: 'Close the waitlist?',
-          text: 'Nobody new can join, on your own pages neither. Those who joined keep their place and still find it. You can open the waitlist again at any time.',
+          text: 'Nobody new can join, not on your own pages either. Those who joined keep their place and still find it. You can open the waitlist again at any time.',
         },
       };
 }
@@ -69,6 +81,7 @@ function closing({ is_closed: isClosed }: Waitlist): Act {
 function hiding({ is_public: isPublic }: Waitlist): Act {
   return isPublic
     ? {
+        name: 'hiding',
         label: 'Make it private',
         change: { is_public: false },
         done: 'The waitlist is private.',
@@ -77,5 +90,11 @@ function hiding({ is_public: isPublic }: Waitlist): Act {
           text: 'Its signup page, widget and leaderboard disappear, and referral links to the page lead to nothing. Apps that know its id can still sign people up, and private pages of people stay. You can make it public again at any time.',
         },
       }
-    : { label: 'Make it public again', change: { is_public: true }, done: 'The waitlist is public.', question: null };
+    : {
+        name: 'hiding',
+        label: 'Make it public again',
+        change: { is_public: true },
+        done: 'The waitlist is public.',
+        question: null,
+      };
 }

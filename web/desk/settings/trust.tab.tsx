@@ -189,7 +189,7 @@ function ReferralSection({ form }: { form: TrustForm }) {
   return (
     <PlainSection
       title="Suspicious referrals"
-      description="A suspicious person joins as any other, but the referral earns nothing until you approve it. Find these people under People, with the filter “Withheld”."
+      description="A suspicious person joins as any other, but the referral earns nothing until you approve it. People then has a tab “Withheld” with these people."
     >
       <Switch
         label="Withhold referrals from throwaway addresses"

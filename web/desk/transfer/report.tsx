@@ -3,6 +3,7 @@ import { DownloadIcon } from '@radix-ui/react-icons';
 import { REPORT } from '../bounds';
 import { csvOf } from '../parts/csv';
 import { count, countPeople } from '../parts/format';
+import { wordsOf } from '../fault-words';
 import { HeadRow } from '../parts/head-row';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
@@ -45,7 +46,7 @@ export function Report({
                   <Table.Tr key={index}>
                     <Table.Td w={80}>{count(line)}</Table.Td>
                     <Table.Td className={classes.message ?? ''}>
-                      <b>{field}</b> {message}
+                      <b>{meaningOf(field)}</b>: {wordsOf({ field, rule: '', message })}
                     </Table.Td>
                   </Table.Tr>
                 ))}

@@ -1,6 +1,7 @@
 /*
- * What owners read of a fault. The service writes for programmers: names of fields, patterns. Here stand no imports, so
- * that test/contract/desk-words.spec.ts can walk all faults that the desk's requests can get.
+ * The sentences that the desk shows for validation errors. The service's messages are for programmers: they have names
+ * of fields and patterns. Imports nothing, so that test/contract/desk-words.spec.ts can check all errors of the desk's
+ * requests.
  */
 
 interface Fault {
@@ -9,7 +10,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** By field and rule. An item of a list is `[]`. */
+/** By field and rule, such as `email.format`. `[]` stands for the index of a list. */
 const WORDS: Readonly<Record<string, string>> = {
   'after_id.format': 'The list has changed meanwhile. Reload the page.',
   'captcha.secret.required': 'Enter the secret that belongs to the site key.',
@@ -29,21 +30,20 @@ const WORDS: Readonly<Record<string, string>> = {
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
   'questions[].id.known': 'This question was removed meanwhile. Reload the page.',
   'questions[].question_value.unique': 'Another question has the same text.',
-  'referral_token.format': 'This is no referral code: copy it from the page of the person.',
+  'referral_token.format': 'This is no referral code. Copy it from the page of the person.',
   'required_contact.reachable': 'Ask for the email or the phone: people are found by one of them.',
   'signups[].uuid.format': 'The list has changed meanwhile. Reload the page.',
   'slug.format': 'Use 3 to 40 of the characters a–z, 0–9 and “-”, with at least one letter.',
-  'slug.unique': 'Another waitlist has this address. Choose another.',
   'url.format': 'Enter an address that begins with https://, such as https://example.com/hook.',
   'url.public_address':
     'Enter an https:// address that the internet can reach. Private ones need the operator’s permission.',
   'uuid.format': 'Paste the address of a person’s page at the desk.',
-  'verification.one_of': 'Needs a service that sends mail; “Required” also needs the email to be required on the form.',
+  'verification.one_of': 'The service must be able to send mail. For “Required”, the form must also require the email.',
   'waitlist_url_location.format': 'Enter the address of a page, such as https://example.com/join.',
   'your_turn_url.format': 'Begin the address with https://, as in https://example.com/welcome.',
 };
 
-/** For the fields without words of their own. All other rules are told well by the service, with their bounds. */
+/** By rule, for fields that are not in `WORDS`. For all other rules, the service's own message is shown. */
 const RULES: Readonly<Record<string, string>> = {
   characters: 'Contains a character that cannot be shown. Type the text instead of pasting it.',
   required: 'Fill in this field.',
@@ -52,21 +52,21 @@ const RULES: Readonly<Record<string, string>> = {
   unique: 'Contains the same item twice.',
 };
 
-/** Where the service has nothing but a pattern to say. */
-export const UNREADABLE = 'Cannot be used as it is written. Check it, then try again.';
+/** Replaces a message that has only a pattern. */
+export const UNREADABLE = 'This value is not valid. Check it, then try again.';
 
 const PATTERN = /[\\^]|must match/i;
 
 /** A sentence about a fault, to stand beside its field. */
 export function wordsOf({ field, rule, message }: Fault): string {
-  // Of a bound above one, the service says the number.
+  // The service's message has the bound, if it is above 1.
   const isBound = rule === 'min_length' && /\d/.test(message);
   const words = WORDS[`${field.replaceAll(/\[\d+\]/g, '[]')}.${rule}`] ?? (isBound ? undefined : RULES[rule]);
   if (words !== undefined) return words;
   return PATTERN.test(message) ? UNREADABLE : sentence(message);
 }
 
-/** All faults of a refusal whose fields are not on the page. */
+/** One text for faults whose fields are not on the page. */
 export function wordsOfAll(faults: readonly Fault[]): string {
   return faults
     .map((fault) => `${sentence(fault.field.replaceAll(/[._]/g, ' ')).slice(0, -1)}: ${wordsOf(fault)}`)
@@ -78,7 +78,7 @@ function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`;
 }
 
-/** For a refusal's `detail`, which joins the service's messages. */
+/** Whether the `detail` of a problem, which joins the service's messages, has a pattern. */
 export function isForProgrammers(detail: string): boolean {
   return PATTERN.test(detail);
 }

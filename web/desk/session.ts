@@ -15,7 +15,7 @@ export const session = createStore<SessionState>('unknown');
  */
 let accessToken: string | null = null;
 let refreshing: Promise<void> | null = null;
-/** Whether this browser may have a login: without one, to ask for a token would be refused. No secret. */
+/** Marks that this browser may have a login. Without it, no token is requested, which would fail. Not a secret. */
 const HAS_LOGIN = `${basePath}/desk/has-login`;
 
 /** Tells the desks in other tabs of a sign-out. */

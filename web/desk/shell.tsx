@@ -11,7 +11,7 @@ import classes from './shell.module.css';
 import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
 
-/** `shortLabel` fits into the bar; it is how the label begins, so that voice control finds it. */
+/** `shortLabel` fits into the bar of a phone. The label begins with it, so that voice control finds it. */
 const PAGES: readonly { path: string; label: string; shortLabel?: string; Icon: typeof GearIcon }[] = [
   { path: 'overview', label: 'Overview', Icon: DashboardIcon },
   { path: 'people', label: 'People', Icon: StackIcon },
@@ -118,13 +118,13 @@ function useWaitlistId(): number | undefined {
   return waitlistId ?? last ?? waitlists?.[0]?.id;
 }
 
-/** How many referrals of the waitlist wait for the owner, as far as it is known. */
+/** The number of referrals that wait for the owner, once it is loaded. */
 function useWithheld(waitlistId: number | undefined): number {
   const waitlist = useQuery({ ...waitlistQuery(waitlistId ?? 0), enabled: waitlistId !== undefined && waitlistId > 0 });
   return waitlist.data?.statistics.withheld_signups ?? 0;
 }
 
-/** How much waits on a page for the owner. */
+/** The number of items that wait for the owner on a page. */
 function WaitingCount({ number }: { number: number }) {
   return (
     <Badge size="sm" variant="filled" component="span">

@@ -79,7 +79,7 @@ export const TEXTS = {
   resend: 'Send it again',
   /** After either button. */
   resent: 'A link is on its way. It can take a few minutes to arrive.',
-  /** True also of somebody who joined before the waitlist verified emails, and so never got a mail. */
+  /** Must also fit people who joined before verification was turned on, and never got a mail. */
   unverified: 'Please confirm your email. No link from us yet? We’ll send you one.',
   send_link: 'Send me a link',
   verified: 'Your email is confirmed.',

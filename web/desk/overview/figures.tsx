@@ -3,7 +3,7 @@ import { count, countPeople, share } from '../parts/format';
 import type { DayStatistics, Waitlist } from '../queries';
 
 const SPAN_DAYS = 7;
-/** A share of fewer people is chance. */
+/** With fewer people before, a change of the share is noise. */
 const TELLING_FROM = 20;
 const CHANGE = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
 const POINTS = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });

@@ -11,7 +11,7 @@ import { type OverviewSearch, SPANS } from './search';
 const route = getRouteApi('/shell/$waitlistId/overview');
 const HEIGHT = 260;
 const DAYS_MIN = 7;
-/** A longer table scrolls in a box, whose edge cuts a row in two to show it. */
+/** A longer table scrolls in a box. Its height cuts a row in two, which shows that there are more. */
 const BOX_FROM_DAYS = 12;
 const BOX_HEIGHT = 424;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
@@ -20,8 +20,8 @@ const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric',
 const JoinedChart = lazy(() => import('./joined-chart'));
 
 /**
- * Who joined on each day (UTC), as a chart and as a table of the same numbers. The address holds the span. The days
- * before there was a waitlist are left out, as far as nothing happened on them. `since` is when it was made.
+ * The numbers of each day (UTC), as a chart and as a table. The URL holds the span. Leaves out the days without numbers
+ * before `since`, when the waitlist was created.
  */
 export function Joined({ days, since }: { days: readonly DayStatistics[]; since: string }) {
   const { days: span = 30 } = route.useSearch();
@@ -79,7 +79,7 @@ export function Joined({ days, since }: { days: readonly DayStatistics[]; since:
   );
 }
 
-/** The last days from the first one on which there was something to count, but a week at least. */
+/** The last `span` days, without the leading days before `since` that have no numbers; at least a week. */
 function lastDays(days: readonly DayStatistics[], span: number, since: string): readonly DayStatistics[] {
   const last = days.slice(-span);
   const made = momentOf(since).toISOString().slice(0, 10);

@@ -20,7 +20,7 @@ const route = getRouteApi('/shell/$waitlistId/overview');
 
 export function OverviewPage() {
   const { waitlistId } = route.useParams();
-  // Only while the page is looked at: a hidden tab asks for nothing.
+  // A hidden tab does not refetch.
   const waitlist = useQuery({ ...waitlistQuery(waitlistId), refetchInterval: REFRESH_MS });
   const statistics = useQuery({ ...statisticsQuery(waitlistId), refetchInterval: REFRESH_MS });
   if (!waitlist.data) return null;

@@ -3,7 +3,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
 
-/** Says that people cannot join as usual, and takes it back. */
+/** Says that the waitlist is closed or private, with buttons that undo it. Nothing for an open one. */
 export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
   const send = useWaitlistChange(waitlist.id);
   const { is_closed: isClosed, is_public: isPublic } = waitlist;

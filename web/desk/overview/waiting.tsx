@@ -5,7 +5,7 @@ import { countBounded } from '../parts/format';
 import type { PeopleSearch } from '../people/search';
 import type { Waitlist } from '../queries';
 
-/** What waits for the owner, or for people themselves, before it counts; nothing where nothing does. */
+/** The numbers of withheld referrals and unconfirmed people. Nothing if both are 0. */
 export function Waiting({ waitlist: { id, statistics } }: { waitlist: Waitlist }) {
   const { withheld_signups: withheld = 0, pending_signups: pending = 0 } = statistics;
   if (withheld === 0 && pending === 0) return null;

@@ -81,7 +81,7 @@ function Widget({ waitlistId }: { waitlistId: number }) {
   );
 }
 
-/** What visitors find while they cannot join as usual. */
+/** What visitors see while the waitlist is closed or private. */
 function stateOf({ is_public: isPublic, is_closed: isClosed }: Waitlist, isHosted: boolean): string | undefined {
   if (!isPublic)
     return isHosted

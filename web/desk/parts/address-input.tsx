@@ -8,7 +8,7 @@ interface AddressForm {
   readonly setFieldError: (path: string, fault: string) => void;
 }
 
-/** A field for an address. On leaving it, a missing https:// is added, and what is no address gets a sentence. */
+/** A field for a URL. On blur, it adds a missing https://, and shows an error for what is no URL. */
 export function AddressInput({
   form,
   path,

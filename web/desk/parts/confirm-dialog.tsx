@@ -93,7 +93,7 @@ export function ConfirmDialog({
   );
 }
 
-/** Of a dialog: the Enter that opened it must not answer it too, however long it is held. */
+/** A held Enter repeats: the one that opened a dialog must not answer it too. */
 export function ignoreHeldEnter(event: KeyboardEvent): void {
   if (event.key === 'Enter' && event.repeat) event.preventDefault();
 }

@@ -12,10 +12,10 @@ export function count(number: number): string {
   return WHOLE.format(number);
 }
 
-/** The service counts no further than this where it has no counter. */
+/** The service stops counting here if it keeps no counter. */
 const COUNTED_MAX = 10_000;
 
-/** A number that the service may have stopped counting at. */
+/** A number that is marked if the service stopped counting there. */
 export function countBounded(number: number): string {
   return number < COUNTED_MAX ? count(number) : `${count(COUNTED_MAX)}+`;
 }

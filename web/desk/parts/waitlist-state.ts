@@ -5,10 +5,10 @@ import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
 
 export type WaitlistChange = { readonly is_closed: boolean } | { readonly is_public: boolean };
 
-/** Opens, closes, shows or hides a waitlist. A notice says `done` once it is. */
+/** Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. */
 export function useWaitlistChange(waitlistId: number) {
   const queries = useQueryClient();
-  const send = useMutation({
+  return useMutation({
     mutationFn: ({ change }: { change: WaitlistChange; done: string }) =>
       bodyOf(
         api.PATCH('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlistId } }, body: change }),
@@ -19,7 +19,6 @@ export function useWaitlistChange(waitlistId: number) {
       notifications.show({ message: done });
     },
   });
-  return send;
 }
 
 export function stateTitle({ is_closed: isClosed, is_public: isPublic }: Waitlist): string {
@@ -27,7 +26,7 @@ export function stateTitle({ is_closed: isClosed, is_public: isPublic }: Waitlis
   return isPublic ? 'The waitlist is open' : 'The waitlist is private';
 }
 
-/** Who can join, and where. */
+/** Who can join. */
 export function stateText({ is_closed: isClosed, is_public: isPublic }: Waitlist): string {
   if (isPublic && !isClosed) return 'Everybody who has the address can join.';
   const joining = isClosed

@@ -100,7 +100,7 @@ export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
   );
 }
 
-/** Enter in the field leads to the button, which says how many are let in, and waits there for another. */
+/** Enter in the field moves the focus to the button, which shows the number. A second Enter presses it. */
 function goToButton(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key !== 'Enter') return;
   event.preventDefault();
@@ -109,7 +109,7 @@ function goToButton(event: KeyboardEvent<HTMLInputElement>): void {
 
 /** Says who will be mailed. Without `people`, nobody knows yet who has an email. */
 function mailSentence(isMailed: boolean, people?: readonly Person[]): string {
-  if (!isMailed) return 'No mail goes out: it is on you to tell them.';
+  if (!isMailed) return 'No mail goes out. Tell them yourself.';
   if (!people) return 'Everyone who gave an email gets a mail that it is their turn.';
   const unmailed = people.filter(({ email }) => email === null).length;
   if (unmailed === 0) return 'They get a mail that it is their turn.';

@@ -4,24 +4,24 @@ import { canSort, type PeopleSearch } from './search';
 
 export type ListingQuery = Omit<NonNullable<operations['listWaiters']['parameters']['query']>, 'waitlist_id'>;
 
-/** One of the listings that a search walks through. */
+/** One of the listings whose results a search shows, one after the other. */
 interface Listing {
   readonly query: ListingQuery;
-  /** Only if those before it found nobody. */
+  /** Asked only if the listings before it found nobody. */
   readonly isFallback?: boolean;
 }
 
 export const STATUSES = ['waiting', 'offboarded', 'pending'] as const;
 
-/** The bounds of the names that the service searches for. */
+/** Bounds of the service's query parameter `name`. */
 const NAME_LENGTH = { min: 2, max: PERSON.first_name.maxLength };
-/** In which a name of more words is not taken apart. */
+/** A name of more words is searched as it was typed. */
 const NAME_WORDS_MAX = 4;
 
-/** What the service must be asked, one after the other, to find the people of a search. */
+/** The listings to request, in this order, for a search. */
 export function listingsOf(search: PeopleSearch): readonly Listing[] {
   const { search: text, credit, status = 'waiting', order = 'queue', referral_token } = search;
-  // Whoever decides on withheld referrals wants all of them.
+  // Withheld referrals are shown for people of every status.
   if (credit === 'withheld' && search.status === undefined)
     return STATUSES.map((each) => ({ query: { credit, status: each, search: text, referral_token } }));
   if (credit !== undefined) return [{ query: { credit, status, search: text, referral_token } }];
@@ -33,19 +33,19 @@ export function listingsOf(search: PeopleSearch): readonly Listing[] {
   ];
 }
 
-/** Those of a status, in an order of joining. */
+/** Lists the people of a status in the order of joining. */
 export function statusQuery(status: NonNullable<PeopleSearch['status']>): ListingQuery {
   return status === 'pending' ? { status } : { offboarded_request: status === 'offboarded' };
 }
 
-/** Several words are neither an email nor a token. A phone has only digits in its words. */
+/** Several words with a letter are a name: an email or a token has no space, and a phone no letter. */
 function isName(text: string): boolean {
   return /\s/.test(text.trim()) && /\p{Letter}/u.test(text) && !text.includes('@');
 }
 
 /**
- * The spellings of a name that the service may know, which begin with the last name: for "Anna Berg" first "Berg Anna",
- * then "Anna Berg". None for a text that is no name.
+ * The values of `name` to try, because the service expects the last name first: "Berg Anna", then "Anna Berg", for the
+ * typed "Anna Berg". None for a text that is no name.
  */
 function namesOf(text: string): string[] {
   if (text.includes('@') || !/\p{Letter}/u.test(text)) return [];
@@ -56,7 +56,7 @@ function namesOf(text: string): string[] {
     .filter(({ length }) => length >= NAME_LENGTH.min);
 }
 
-/** The last word first, then the last two, and so on; the words as they are come last. */
+/** First the last word moved to the front, then the last two, and so on; the unchanged words come last. */
 function rotationsOf<Word>(words: readonly Word[]): Word[][] {
   return words.map((_, index) => [
     ...words.slice(words.length - 1 - index),

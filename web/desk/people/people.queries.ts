@@ -15,9 +15,9 @@ export type HistoryEvent = components['schemas']['AuditEvent'];
 
 export type AnsweredQuestion = components['schemas']['OwnerAnswer'];
 
-/** Where a page of a search begins. */
+/** The start of a page of a search. */
 interface Start {
-  /** Which of the search's listings. */
+  /** The index in `listingsOf`. */
   readonly listing: number;
   /** After this person; without it, at the beginning. */
   readonly afterId?: number;
@@ -31,7 +31,7 @@ interface PeoplePage {
   readonly total: number | null;
 }
 
-/** The most that the service lists at once. */
+/** The largest page of the service. */
 const PAGE_MAX = 100;
 
 /** Everything about a waitlist and its people begins with this key, so that one call makes all of it fresh. */
@@ -51,7 +51,7 @@ async function fetchListing(
   };
 }
 
-/** A page of a search whose listings follow each other. Those without people are passed over. */
+/** A page of a search. Skips listings without people. */
 async function fetchPage(
   waitlistId: number,
   search: PeopleSearch,
@@ -80,8 +80,8 @@ async function fetchPage(
 }
 
 /**
- * The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped; somebody whom
- * two listings of a search find is in both.
+ * The people that the filters find, in pages. Each page starts after the last person of the one before, so nobody is
+ * skipped. A person whom two listings of a search find is in both.
  */
 export function peopleQuery(waitlistId: number, search: PeopleSearch) {
   return infiniteQueryOptions({
@@ -94,7 +94,7 @@ export function peopleQuery(waitlistId: number, search: PeopleSearch) {
   });
 }
 
-/** All people that the filters find, `max` at most. Tells `onProgress` how many are there. @throws Problem */
+/** All people that the filters find, `max` at most. Calls `onProgress` with their number so far. @throws Problem */
 export async function fetchEverybody(
   waitlistId: number,
   search: PeopleSearch,
@@ -112,8 +112,8 @@ export async function fetchEverybody(
 }
 
 /**
- * The answers of people by their uuid; of a waitlist that never had a question, none. People of one status are listed
- * by id, so that neighbors come in one request.
+ * The answers of people, by uuid; empty if the waitlist never had a question. Lists the people of each status by id, so
+ * that one request brings many neighbors.
  */
 export async function fetchAnswers(
   waitlistId: number,
@@ -130,7 +130,7 @@ export async function fetchAnswers(
       .sort((one, other) => one - other);
     while (left.length > 0) {
       const [next = 0] = left;
-      // Ids begin with 1, and so does the parameter.
+      // The parameter must be at least 1, as ids are.
       const after_id = next > 1 ? next - 1 : undefined;
       const query = { status, questions_request: true, after_id, limit: PAGE_MAX };
       const { people: listed, nextAfterId } = await fetchListing(waitlistId, query);
@@ -186,15 +186,15 @@ export async function refreshPeople(queries: QueryClient, waitlistId: number): P
 /** A header that makes a repeat of a write harmless: the service gives the first answer again. */
 const once = (key: string) => ({ header: { 'Idempotency-Key': key } });
 
-/** Tells how many of the people of an act are done. */
+/** Gets the number of people who are done. */
 export type OnProgress = (done: number) => void;
 
-/** The most people of one request. */
+/** People in one request. */
 export const BULK_MAX = OFFBOARDING.waiters.maxItems;
 
 /**
- * Acts on many people, as many at once as a request takes. A repeat with the same key and the same people goes on where
- * the attempt before it stopped.
+ * Sends an action on many people in requests of at most `BULK_MAX`. A repeat with the same key and people continues
+ * where the attempt before it stopped.
  */
 async function inBulks<Result>(
   people: readonly Person[],
@@ -225,7 +225,7 @@ export async function letIn(
   return results.flat();
 }
 
-/** Approves or refuses the referrals by which people came, and returns how many that changed. @throws Problem */
+/** Approves or refuses the referrals of people, and returns how many of these changed. @throws Problem */
 export async function decideReferrals(
   waitlistId: number,
   people: readonly Person[],

@@ -46,7 +46,7 @@ export function Place({ person }: { person: WholePerson }) {
   );
 }
 
-/** What made the position. The facts of others count too, so that those of one person rarely add up to it. */
+/** The reasons for the position. They rarely add up to it, because changes of other people move it too. */
 function Reasons({ person }: { person: WholePerson }) {
   const waitlist = useQuery(waitlistQuery(person.waitlist_id));
   const { amount_referred: referrals, spots_advanced: granted, join_order: joined, priority, status } = person;
@@ -89,7 +89,7 @@ export function Contact({ person }: { person: WholePerson }) {
   );
 }
 
-/** What the person has: the page that shows only them their place, and the link that they share. */
+/** The person's private page, referral link and referral code. */
 export function Links({ person }: { person: WholePerson }) {
   const { waitlist_id: waitlistId, uuid, referral_token, referral_link } = person;
   const page = privatePage(waitlistId, uuid);

@@ -78,9 +78,8 @@ export function usePersonDialogs(
 }
 
 /**
- * Gives the focus back when the last dialog closes. The returned function remembers who has it. Where that element is
- * gone or disabled by then, the row of the table that the Tab key reaches gets it, else the heading of the page or the
- * panel.
+ * Restores the focus when the last dialog closes. The returned function remembers the focused element. If that is gone
+ * or disabled by then, the focus goes to the table row that Tab reaches, else to the heading of the page or the panel.
  */
 function useFocusKeeper(isOpen: boolean): () => void {
   const kept = useRef<{ element: Element | null; place: ParentNode | null }>(null);

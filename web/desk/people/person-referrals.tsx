@@ -9,7 +9,7 @@ import { contactOf, type Person, referredPeopleQuery, type WholePerson } from '.
 
 const REFERRED_SHOWN = 5;
 
-/** What those whom a person referred do: "1 person they referred is in line". */
+/** How many referred people have a status: "1 person they referred is in line". */
 const REFERRED: Readonly<Record<Person['status'], readonly [one: string, many: string]>> = {
   waiting: ['is in line', 'are in line'],
   offboarded: ['was let in', 'were let in'],

@@ -7,7 +7,7 @@ export const ORDERS = ['queue', 'joined', 'referrals'] as const;
 /** The filters of the table, which the address holds. */
 export interface PeopleSearch {
   readonly search?: string;
-  /** Without it, those in line; of withheld referrals, people of every status. */
+  /** By default people in line; with withheld referrals, people of every status. */
   readonly status?: 'waiting' | 'offboarded' | 'pending';
   readonly credit?: (typeof CREDIT_FILTERS)[number];
   readonly order?: (typeof ORDERS)[number];
@@ -20,7 +20,7 @@ export function isFiltered({ search, referral_token, credit }: PeopleSearch): bo
   return search !== undefined || referral_token !== undefined || credit !== undefined;
 }
 
-/** What the table is about: people of a status, or referrals with the reasons against them. */
+/** What the table shows: people of a status, or withheld referrals with their reasons. */
 export function viewOf({ status = 'waiting', credit }: PeopleSearch): 'waiting' | 'offboarded' | 'pending' | 'reasons' {
   return credit === 'withheld' || credit === 'refused' ? 'reasons' : status;
 }

@@ -20,9 +20,9 @@ export function SelectionBar({
 }: {
   waitlistId: number;
   people: readonly Person[];
-  /** Whether the page is about referrals that wait for a decision, rather than about the line. */
+  /** Whether the table shows withheld referrals. */
   isDeciding: boolean;
-  /** Selects everybody whom the filters find; null where all of them are selected, or only some of those loaded. */
+  /** Selects everybody that the filters find; null if all are selected already, or not all loaded ones are. */
   more: { readonly label: string; readonly isBusy: boolean; readonly onSelect: () => void } | null;
   onAct: (dialog: PersonDialog) => void;
   onClear: () => void;

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, bodyOf } from '../api';
 
-/** The fault of a contact that somebody else on the waitlist has, with the way to them. */
+/** The error for an email or phone that another person on the waitlist has, with a link to that person. */
 export function TakenBy({ waitlistId, contact }: { waitlistId: number; contact: { email?: string; phone?: string } }) {
   const { data: other } = useQuery({
     queryKey: ['waitlists', waitlistId, 'taken-by', contact],

@@ -4,7 +4,7 @@ import type { Waitlist } from '../queries';
 import { type ColorName, COLORS } from './appearance-fields';
 import { colorOf } from './colors';
 
-/** The fields of the tab. An empty text stands for null, or for the default. */
+/** The fields of the tab. An empty text means null, or the default. */
 export interface AppearanceValues extends Record<string, unknown> {
   title: string;
   success_title: string;
@@ -51,7 +51,7 @@ export function toTexts(texts: AppearanceValues['texts']): Record<string, string
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
-/** Keeps what other programs have stored there under names of their own. */
+/** Keeps the names that other programs have stored there. */
 export function toStyle(
   colors: AppearanceValues['configuration_style_json'],
   waitlist: Waitlist,
@@ -69,7 +69,7 @@ export function toPublic(waitlist: Waitlist): PublicWaitlist {
   return { ...waitlist, questions: waitlist.questions.filter(({ soft_deleted }) => !soft_deleted) };
 }
 
-/** The waitlist as the values make it, for the preview. */
+/** The waitlist with the unsaved values, for the preview. */
 export function previewed(waitlist: Waitlist, values: AppearanceValues): PublicWaitlist {
   const { texts, configuration_style_json: colors, lang } = values;
   const orNull = (text: string) => (text === '' ? null : text);

@@ -18,7 +18,7 @@ const RULES = {
   configuration_style_json: Object.fromEntries(COLORS.map(({ name }) => [name, colorFault])),
 };
 
-/** What the page and the widget look like and say, with both of them beside it. */
+/** The looks and texts of the page and the widget, with a preview. */
 export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, (changed) => changesOf(changed, waitlist), RULES);
   const { form } = settings;

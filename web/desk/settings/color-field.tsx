@@ -6,12 +6,12 @@ import { colorOf } from './colors';
 
 const FAULT = 'Enter a color as six hex digits, such as #4937e7.';
 
-/** Null where the text is a color, or none. */
+/** The error for a text that is no color; null for a color or an empty text. */
 export function colorFault(text: string): string | null {
   return text.trim() === '' || colorOf(text) !== null ? null : FAULT;
 }
 
-/** Brings a color into the form that pages read when it is left, and keeps what is none, with a fault. */
+/** On blur, changes a color to `#rrggbb`, the form that pages read. Keeps any other text, with an error. */
 export function ColorField({
   form,
   name,
@@ -33,7 +33,7 @@ export function ColorField({
       withPreview={text !== ''}
       // Below the field, the picker would cover it.
       inputWrapperOrder={['label', 'error', 'input']}
-      // The library would wipe what it does not know.
+      // Otherwise the library clears text that is no color.
       fixOnBlur={false}
       {...form.getInputProps(path)}
       onBlur={() => {

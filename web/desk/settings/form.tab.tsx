@@ -19,7 +19,7 @@ type Requirement = RequiredContact['email'];
 interface FormValues extends Record<string, unknown> {
   waitlist_name: string;
   waitlist_url_location: string;
-  /** Empty stands for null. */
+  /** Empty means null. */
   slug: string;
   required_contact: RequiredContact;
   default_region: string;
@@ -38,12 +38,12 @@ const REQUIREMENTS = [
   { value: 'off', label: 'Off' },
 ];
 
-/** In the words of people; the service has the same rule. */
+/** The service has the same rule. Its message has a pattern. */
 const RULES = {
   slug: (text: string) =>
     text.trim() === '' || /^(?=.*[a-z])[a-z\d-]{3,40}$/.test(text.trim())
       ? null
-      : 'Use 3 to 40 characters: small letters from a to z, digits and hyphens, with a letter among them.',
+      : 'Use 3 to 40 characters: lowercase letters a–z, digits and hyphens, with at least one letter.',
 };
 
 /** What the signup form asks for. */
@@ -67,7 +67,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                 />
                 <TextInput
                   label="Short address"
-                  description={`Your page is ${hostedPage({ id: waitlist.id, slug: form.values.slug || null })}. Earlier addresses go on working.`}
+                  description={`Your page is ${hostedPage({ id: waitlist.id, slug: form.values.slug || null })}. Earlier addresses keep working.`}
                   placeholder={String(waitlist.id)}
                   maxLength={WAITLIST.slug.maxLength}
                   autoCapitalize="none"
@@ -143,7 +143,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
   );
 }
 
-/** The waitlist as the values make it, for the preview. */
+/** The waitlist with the unsaved values, for the preview. */
 function previewed(waitlist: Waitlist, { waitlist_name, required_contact, questions }: FormValues): PublicWaitlist {
   const { first_name, last_name } = required_contact;
   return {

@@ -11,11 +11,11 @@ interface Act {
   readonly label: string;
   readonly change: WaitlistChange;
   readonly done: string;
-  /** What it takes from whom; null for an act that takes nothing, which happens at once. */
+  /** Asked before the action; null if it takes nothing away, and happens at once. */
   readonly question: { readonly title: string; readonly text: string } | null;
 }
 
-/** Whether people can join, and where they see the waitlist. Acts by itself, beside the form that is saved. */
+/** Opens and closes the waitlist, and makes it public or private, at once: not part of the form that is saved. */
 export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   const [isAsking, setIsAsking] = useState(false);
   // Stays while the dialog fades.
@@ -73,7 +73,7 @@ function closing({ is_closed: isClosed }: Waitlist): Act {
         done: 'The waitlist is closed.',
         question: {
           title: 'Close the waitlist?',
-          text: 'Nobody new can join, not on your own pages either. Those who joined keep their place and still find it. You can open the waitlist again at any time.',
+          text: 'Nobody new can join, not even on your own pages. Those who joined keep their place and still find it. You can open the waitlist again at any time.',
         },
       };
 }

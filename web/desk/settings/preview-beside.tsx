@@ -12,7 +12,7 @@ const WIDE = '(min-width: 75em)';
 
 const ShowState = createContext<(state: PreviewState) => void>(() => undefined);
 
-/** Fields whose texts stand in one state of the page: whoever edits them sees that state. */
+/** Fields whose texts show in one state of the page. The preview switches to it when one of them gets the focus. */
 export function ShownIn({ state, children }: { state: PreviewState; children: ReactNode }) {
   const show = useContext(ShowState);
   return (

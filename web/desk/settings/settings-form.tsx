@@ -14,7 +14,7 @@ import classes from './settings.module.css';
 export type SettingChanges = components['schemas']['UpdateWaitlist'];
 type UpdatedWaitlist = components['schemas']['UpdatedWaitlist'];
 
-/** Refusals of a whole request that are about one field. */
+/** Problems of a whole request that are shown beside one field. */
 const FAULTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
   SLUG_TAKEN: { name: 'slug', text: 'Another waitlist has this name, or had it. Choose another one.' },
 };
@@ -32,7 +32,7 @@ interface SettingsForm<Values> {
   /** Of the latest save; null if each of its faults stands beside a field. */
   readonly error: unknown;
   readonly hasFaults: boolean;
-  /** How many saves left faults beside fields. */
+  /** How many saves ended with errors beside fields. */
   readonly refusals: number;
   readonly save: () => void;
   readonly discard: () => void;
@@ -46,7 +46,7 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   waitlist: Waitlist,
   valuesOf: (waitlist: Waitlist) => Values,
   changesOf: (changed: Partial<Values>, before: Values) => SettingChanges,
-  /** What the desk itself refuses: values that the service takes, but pages ignore. */
+  /** Validation at the desk, before a save. */
   rules?: FormRulesRecord<Values>,
 ): SettingsForm<Values> {
   const queries = useQueryClient();

@@ -2,10 +2,10 @@
 export const SETTINGS_TABS = ['form', 'referrals', 'trust', 'appearance', 'keys', 'webhooks', 'danger'] as const;
 export type SettingsTabName = (typeof SETTINGS_TABS)[number];
 
-/** The address of a tab that was renamed. */
+/** Earlier addresses of tabs. */
 const RENAMED: Readonly<Record<string, SettingsTabName>> = { look: 'appearance' };
 
-/** Null for a tab's own address, else the tab that stands in its place. */
+/** The tab to redirect to from an earlier or unknown address; null for the address of a tab. */
 export function otherTab(tab: string): SettingsTabName | null {
   return SETTINGS_TABS.some((name) => name === tab) ? null : (RENAMED[tab] ?? 'form');
 }

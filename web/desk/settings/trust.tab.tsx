@@ -116,7 +116,7 @@ function VerificationSection({ form, saved, waitlist }: { form: TrustForm; saved
             <Radio
               key={choice.value}
               {...choice}
-              // What was turned on before the service lost its mail server can be turned off.
+              // Without a mail server, the saved choice stays, and verification can be turned off.
               disabled={!sendsMail && choice.value !== 'off' && choice.value !== saved.verification}
             />
           ))}
@@ -163,7 +163,7 @@ function NoMail() {
   );
 }
 
-/** What turning verification on does to those who are there. Nothing mails many people at once. */
+/** What turning verification on means for people who joined before. */
 function JoinedBefore({ waitlist }: { waitlist: Waitlist }) {
   const { current_signups: people } = waitlist.statistics;
   if (people === 0) return null;

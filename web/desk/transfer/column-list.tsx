@@ -62,7 +62,7 @@ function ColumnRow({
   onChoose,
 }: {
   use: ColumnUse;
-  /** The file has another column of this name, so that a choice would mean both. */
+  /** The file has this name twice. A choice would apply to both columns. */
   isTwice: boolean;
   values: readonly string[];
   onChoose: (choice: string) => void;

@@ -29,17 +29,17 @@ const MEANINGS: Readonly<Record<Exclude<Column, 'position'>, string>> = {
   answers: 'Answers',
 };
 
-/** The names that an import knows. */
+/** The columns that an import knows. */
 export const COLUMN_NAMES = Object.keys(MEANINGS);
 
 /** What a column of a report was read as. A later service may have more columns. */
 export function meaningOf(column: string): string {
-  // Its JSON, or a value of it.
+  // In a report, it can be the whole JSON or one value of it.
   if (column === 'metadata') return 'Metadata';
   return Object.hasOwn(MEANINGS, column) ? MEANINGS[column as keyof typeof MEANINGS] : column;
 }
 
-/** What an owner can read a column as: the name of a column, or one of these. */
+/** The choices besides the columns of an import. */
 export const IGNORE = '';
 export const KEEP = 'keep';
 
@@ -47,9 +47,9 @@ export function choiceOf({ column, isKept }: ColumnUse): string {
   return isKept ? KEEP : (column ?? IGNORE);
 }
 
-/** The choices for a column, with the one that is made. */
+/** The choices for a column of the file. */
 export function choicesFor(use: ColumnUse): { value: string; label: string }[] {
-  // A file's JSON is found by its name; the mapping of an import has no word for it.
+  // The whole JSON is recognized only by its name: in the mapping of an import, `metadata` means "keep".
   const columns = Object.entries(MEANINGS).filter(([name]) => name !== 'metadata' || choiceOf(use) === 'metadata');
   return [
     { value: IGNORE, label: 'Leave out' },
@@ -58,11 +58,11 @@ export function choicesFor(use: ColumnUse): { value: string; label: string }[] {
   ];
 }
 
-/** The mapping with another choice for a column, whose place another column may have had. */
+/** The mapping after a choice. If another column of the file had the chosen one, it loses it. */
 export function withChoice(headers: readonly string[], mapping: Mapping, header: string, choice: string): Mapping {
   const others = Object.entries(mapping).filter(([name]) => name !== header);
   const rest = Object.fromEntries(others.map(([name, column]) => [name, column === choice ? null : column]));
-  // What an import does by itself is left to it: then a value that does not fit costs no line.
+  // A guess of the import stays out of the mapping: an invalid value in a mapped column would reject its line.
   const use = usesOf(headers, rest)[headers.indexOf(header)];
   if (use && choiceOf(use) === choice) return rest;
   return { ...rest, [header]: choice === IGNORE ? null : choice === KEEP ? 'metadata' : (choice as Column) };
@@ -74,7 +74,7 @@ export function restOf(uses: readonly ColumnUse[]): string[] {
   return uses.flatMap(({ header, column }) => (column === null && header !== '' && isUnique(header) ? [header] : []));
 }
 
-/** Whether people can be told apart. */
+/** Whether a column is the email or the phone, which an import needs. */
 export function hasContact(uses: readonly ColumnUse[]): boolean {
   const columns = columnsOf(uses);
   return columns.has('email') || columns.has('phone');

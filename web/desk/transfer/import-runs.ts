@@ -24,7 +24,7 @@ export interface ImportProgress {
 
 interface Common {
   readonly file: File;
-  /** What columns are read as, where their names do not say it. */
+  /** The choices of the owner that differ from what the import reads by itself. */
   readonly mapping: Mapping;
   readonly isDryRun: boolean;
 }

@@ -12,7 +12,7 @@ import { fileName } from './file-name';
 import type { ImportReport } from './import-runs';
 import classes from './transfer.module.css';
 
-/** What became of the lines and columns of a file, or would become of them. */
+/** The report of an import or a dry run. */
 export function Report({
   report,
   isDryRun,

@@ -19,7 +19,7 @@ type Values = {
 };
 
 /**
- * Makes a waitlist and leads to it. Its API key is not shown: few need one, and whoever does makes one on the tab Keys.
+ * Creates a waitlist and opens it. Does not show its API key: few owners need one, and can make one on the tab Keys.
  */
 export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
@@ -72,7 +72,7 @@ function NewWaitlistForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The desk proposes more than the API does by default: an email alone, and links to share. */
+/** Defaults of the desk, which differ from those of the API: the email alone, and share links. */
 function settingsOf({ waitlist_name, required_contact: asked }: Values): CreateWaitlist {
   const presence = (field: Values['required_contact'][number]) => (asked.includes(field) ? 'optional' : 'off');
   return {

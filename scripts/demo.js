@@ -26,9 +26,9 @@ const FIRST_NAMES = [
   ...['Chioma', 'Mateo', 'Yuki'],
 ];
 const LAST_NAMES = ['Moreno', 'Okafor', 'Lindqvist', 'Haddad', 'Tanaka', 'Novak', 'Silva', 'Weber', 'Rossi', 'Kim'];
-/** By the order of joining. They refer a third of the others, the first of them most. */
+/** Numbers in the order of joining. They refer a third of the others, and earlier ones refer more. */
 const REFERRERS = [64, 71, 90, 118, 150, 203, 260, 330];
-/** Every n-th referral waits for approval, for the next of these reasons. */
+/** Every n-th referral is withheld, for the next of `REASONS`. */
 const WITHHELD_EACH = 20;
 const REASONS = ['same_mailbox', 'network_rate', 'disposable_domain', 'too_fast'];
 const QUESTION = {
@@ -50,10 +50,10 @@ export const SETTINGS = {
 };
 
 const tokenOf = (number) => `DEM0${String(number).padStart(8, '0')}`;
-/** Of somebody who refers others. */
+/** The token of a person who refers others. */
 export const REFERRAL_TOKEN = tokenOf(REFERRERS[2]);
 
-/** A CSV file for the import: the same people in each run, who joined in the 30 days before today. */
+/** The lines of a CSV file for the import: the same people in each run, who joined in the 30 days before today. */
 export function inventPeople() {
   const random = randomNumbers(7);
   const pick = (list) => list[Math.floor(random() * list.length)];
@@ -83,7 +83,7 @@ export function inventPeople() {
   return [columns, ...lines];
 }
 
-/** Numbers from 0 to 1, excluded. */
+/** A generator of numbers from 0 (included) to 1 (excluded), the same for the same seed. */
 function randomNumbers(seed) {
   let state = seed;
   return () => {
@@ -128,7 +128,7 @@ async function main() {
     HOST: '127.0.0.1',
     OWNER_PASSWORD: password,
   });
-  // Before the service, whose first start would make an empty waitlist and print much.
+  // Before the service starts: without an owner, it would create an empty waitlist and print its credentials.
   const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
   await promisify(execFile)(process.execPath, [cli, 'owner', 'create', OWNER]);
   // The service stops on a signal, and ends this process if it cannot start.

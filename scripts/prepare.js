@@ -1,7 +1,7 @@
 /**
  * Prepares a checkout: installs, builds, and then runs the given file, if any, in this process, so that signals and the
- * exit code are the service's own. With `exec` in the script of package.json, npm's shell becomes this process too, and
- * passes on the signals that npm gets. It skips the installation if node_modules matches the lock file, and the
+ * exit code are the service's own. `exec` in the script of package.json replaces npm's shell with this process, so it
+ * gets the signals that npm passes on. It skips the installation if node_modules matches the lock file, and the
  * build if the hash of its inputs is the one in dist.
  *
  * It uses no dependencies and old syntax, because nothing may be installed yet and Node.js may be too old.
@@ -82,8 +82,8 @@ function startLine(intent) {
 }
 
 /**
- * Prints the tool's output only if it fails. The tool has a process group of its own, so that a signal to this process
- * ends all of its processes too: a shell in between would pass on nothing.
+ * Prints the tool's output only if it fails. The tool gets its own process group. A signal to this process is sent to
+ * the whole group, because the shell in between does not pass signals on.
  */
 async function run(intent, command) {
   const endLine = startLine(intent);

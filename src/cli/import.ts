@@ -10,7 +10,10 @@ export function addImport(waitlist: Command): void {
     .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
     .argument('<file>', 'a CSV file; its first line names the columns', readableFile)
     .option('--dry-run', 'only report what the import would do')
-    .option('--columns <json>', 'what columns are read as: {"Adresse": "email", "Notes": "metadata", "Phone": null}')
+    .option(
+      '--columns <json>',
+      'what columns are read as, for example {"Adresse": "email", "Notes": "metadata", "Phone": null}',
+    )
     .option(...JSON_OPTION)
     .action((id: number, file: string, options: { dryRun?: true; columns?: string; json?: true }) =>
       withServices(async ({ imports }) => {

@@ -64,7 +64,7 @@ export class HostedPage {
       const waitlist = await (id === null ? this.waitlists.getBySlug(name) : this.waitlists.getPublic(id));
       const { slug } = waitlist;
       if (name === String(slug ?? waitlist.id)) return this.showForm(request, reply, waitlist);
-      // Kept by browsers, it would lead in circles after a slug is taken back.
+      // A cached redirect would loop once the waitlist returns to an earlier slug.
       reply.headers({ location: this.formPath(waitlist, request.url), 'cache-control': 'no-cache' });
       return reply.code(308).send();
     });
@@ -75,7 +75,7 @@ export class HostedPage {
     );
   }
 
-  /** The page of a waitlist, with the query of the address that was opened. */
+  /** The path of a waitlist's page, with the query of the requested URL. */
   private formPath({ id, slug }: Waitlist, url: string): string {
     const query = url.indexOf('?');
     return `${this.basePath}/waitlist/${slug ?? id}${query < 0 ? '' : url.slice(query)}`;

@@ -1,6 +1,6 @@
 /*
- * What the columns of a file are read as. It imports nothing, because the desk shows the same reading before it sends
- * the file.
+ * Decides what the columns of a file are read as. Imports nothing, because the desk uses it too, to show the columns
+ * before it sends the file.
  */
 
 /** In the order of an export. */
@@ -38,7 +38,7 @@ export type Column = (typeof COLUMNS)[number];
 /** Those that an import reads. */
 export const IMPORTED = COLUMNS.filter((column) => column !== 'position');
 
-/** Other names, folded. */
+/** By folded name: see `fold`. */
 const ALIASES: Readonly<Record<string, Column>> = {
   mail: 'email',
   emailaddress: 'email',
@@ -53,14 +53,14 @@ const ALIASES: Readonly<Record<string, Column>> = {
   // As the hosted product's API names it.
   referredbysignuptoken: 'referred_by',
 };
-/** The name of somebody, in a file without a column of first or last names. */
+/** Read as `first_name` if the file has no column of first or last names. */
 const WHOLE_NAME = 'name';
 
-/** By which a file may separate its cells. */
+/** With their names in errors and at the desk. */
 export const DELIMITERS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
 export type Delimiter = keyof typeof DELIMITERS;
 
-/** What the caller wants columns to be read as, by their names in the file; null leaves one out. */
+/** What the caller says that columns are, by their names in the file; null ignores the column. */
 export type Mapping = Readonly<Record<string, Column | null>>;
 
 export interface ColumnUse {
@@ -68,21 +68,22 @@ export interface ColumnUse {
   readonly header: string;
   /** What it is read as; null if it is ignored. */
   readonly column: Column | null;
-  /** Found by another spelling or name. A value that does not fit is left out, and its line stays. */
+  /** Recognized by another spelling or name. An invalid value is left out instead of rejecting its line. */
   readonly isGuess: boolean;
-  /** Its values go into the metadata under its name. The caller's mapping says so. */
+  /** The caller's mapping puts its values into the metadata, under its name. */
   readonly isKept: boolean;
 }
 
-/** The column of exactly this name, but for case. */
+/** The column with exactly this name, in any case. */
 export function ownColumn(header: string): Column | null {
   const name = header.trim().toLowerCase();
   return IMPORTED.find((column) => column === name) ?? null;
 }
 
 /**
- * What each column of a file is read as. The mapping comes first, then own names, other spellings of them, and aliases;
- * of two columns for one, the first. Only an own name can be there twice: the caller must refuse that.
+ * What each column of a file is read as. The mapping comes first, then exact names, other spellings, and aliases. If
+ * two columns match the same one, the first wins. Only an exact name can be in the result twice: the caller must refuse
+ * that.
  */
 export function usesOf(headers: readonly string[], mapping: Mapping = {}): ColumnUse[] {
   const uses = headers.map((header): ColumnUse => {
@@ -112,12 +113,12 @@ export function columnsOf(uses: readonly ColumnUse[]): Set<Column> {
   return new Set(uses.flatMap(({ column, isKept }) => (column === null || isKept ? [] : [column])));
 }
 
-/** Case, spaces, `_` and `-` make no difference, nor does a byte order mark, which is a space here. */
+/** Ignores case, spaces, `_`, `-` and the byte order mark, which `\s` matches. */
 function fold(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, '');
 }
 
-/** What separates the names in the first row: the delimiter with the most names that are known, then the most names. */
+/** The delimiter that splits the first row into the most known names, then into the most names. */
 export function delimiterOf(start: string): Delimiter {
   const delimiters = Object.keys(DELIMITERS) as Delimiter[];
   const scored = delimiters.map((delimiter) => {
@@ -128,7 +129,7 @@ export function delimiterOf(start: string): Delimiter {
   return best?.delimiter ?? ',';
 }
 
-/** The names in the first row that is not empty. The parser reads them again: this takes wrong quotes for right. */
+/** The names in the first row that is not empty. Accepts wrong quotes, which the parser refuses later. */
 function namesIn(start: string, delimiter: Delimiter): string[] {
   const names = [''];
   let isQuoted = false;

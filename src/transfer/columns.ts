@@ -123,18 +123,18 @@ export interface Line {
   readonly answers: readonly NamedAnswer[];
 }
 
-/** What a line has besides its cells. */
+/** How to read a line, besides its cells. */
 interface LineOptions {
-  /** Values that go into the metadata, by their names. */
+  /** Values that go into the metadata, by column name. */
   readonly kept?: Readonly<Record<string, string>>;
-  /** The columns whose values are left out if they do not fit. */
+  /** The columns whose invalid values are left out. */
   readonly guessed?: ReadonlySet<Column>;
 }
 
 export interface ReadLine {
   readonly line: Line;
   readonly faults: readonly FieldFault[];
-  /** Why values were left out, by their columns. */
+  /** The faults of values that were left out, by column. */
   readonly ignored: ReadonlyMap<Column, FieldFault>;
 }
 
@@ -197,12 +197,12 @@ class CellReader {
     private readonly guessed = NO_COLUMNS,
   ) {}
 
-  /** `source` is the column whose value is wrong. */
+  /** `source` is the column with the wrong value, if the fault names another. */
   addFault(column: Column, rule: Rule, message: string, source = column): null {
     return this.addFaults(column, { field: column, rule, message }, source);
   }
 
-  /** Values that are left out become faults if nothing else says how to reach the person. */
+  /** Without a valid email or phone, the faults of the values that were left out count, and reject the line. */
   contact(region: string | null): Pick<Line, 'email' | 'phone' | 'keys'> {
     const email = this.text('email', emailFault);
     const phone = this.text('phone', phoneFault);
@@ -280,7 +280,7 @@ class CellReader {
     return UUID.test(cell) ? cell.toLowerCase() : this.addFault('uuid', 'format', 'must be a UUID');
   }
 
-  /** The object of the column, with the kept values. */
+  /** The object of the column `metadata`, with the kept values. */
   metadata(kept: Readonly<Record<string, string>> = {}): JsonObject | null {
     const value = this.json('metadata');
     const found = value === undefined ? null : metadataFault()(value);
@@ -360,7 +360,7 @@ class CellReader {
   }
 }
 
-/** A cell without the mark of an export that it is no formula. */
+/** The cell without the mark that an export puts before what looks like a formula. */
 function unmarked(cell: string): string {
   return MARKED_FORMULA.test(cell) ? cell.slice(1) : cell;
 }

@@ -22,7 +22,7 @@ export const COLUMNS_MAX = 200;
 export const COLUMN_LENGTH_MAX = 100;
 /** Of the line of column names, counted from the start of the file. */
 export const HEADER_BYTES_MAX = 64 * 1024;
-/** In an error. */
+/** Names of columns in an error. */
 const NAMES_SHOWN = 10;
 const NAME_LENGTH_SHOWN = 30;
 /** Parsed at once. The parser takes 20 microseconds for a line with a wrong number of cells, which can be two bytes. */
@@ -49,7 +49,7 @@ export interface FileLine {
   /** Counted from 1, the header. For a line with line breaks in its cells, the number of its last line. */
   readonly number: number;
   readonly cells: Cells;
-  /** Values that go into the metadata, by the names of their columns. */
+  /** Values that go into the metadata, by column name. */
   readonly kept?: Readonly<Record<string, string>>;
   readonly fault: FieldFault | null;
 }
@@ -68,8 +68,8 @@ export function readHeader(start: Buffer, mapping: Mapping): Header {
 }
 
 /**
- * Identifies a file and its reading: a line has another place where its columns are read otherwise. It is the hash of
- * the file alone where commas and the columns' own names decide, as in all runs before there was another reading.
+ * Identifies a file and how its columns are read, which can change the order of its lines. With commas and exact names,
+ * it is the hash of the file alone, so that runs of v0.2.0 can be completed.
  */
 export function identityOf(fileHash: string, { delimiter, uses }: Header): string {
   const isPlain = uses.every(
@@ -82,7 +82,7 @@ export function identityOf(fileHash: string, { delimiter, uses }: Header): strin
     .digest('hex');
 }
 
-/** The columns whose values are left out if they do not fit. A line without its number has no place. */
+/** The columns whose invalid values are left out. Not `join_order`: without it, a line has no place in the order. */
 export function guessedOf({ uses }: Header): ReadonlySet<Column> {
   return new Set(uses.flatMap(({ column, isGuess }) => (isGuess && column && column !== 'join_order' ? [column] : [])));
 }
@@ -115,7 +115,7 @@ function withoutMark(start: Buffer): Buffer {
     : start;
 }
 
-/** @throws Problem `INVALID_CSV` for what spreadsheets save besides CSV in UTF-8 */
+/** @throws Problem `INVALID_CSV` for UTF-16 and binary files, which spreadsheets save too */
 function requireText(start: Buffer): void {
   const [first, second] = start;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -159,7 +159,7 @@ function mappingFault(mapping: Mapping, names: readonly string[]): FieldFault | 
   return null;
 }
 
-/** The first names, as the end of a sentence. */
+/** The first names of columns, as the end of a sentence: `names "a", "b" and 3 more`. */
 function named(names: readonly string[]): string {
   const shown = names
     .slice(0, NAMES_SHOWN)

@@ -14,13 +14,13 @@ export class ImportDto {
   @Flag({ default: false, lenient: true, description: 'Only reports what an import would do.' })
   dry_run: boolean = false;
 
-  /** It has no example, because `/docs` would prefill it. */
+  /** Has no example, because `/docs` would prefill it. */
   @AnyText({
     optional: true,
     maxLength: MAPPING_LENGTH_MAX,
     format: 'column-mapping',
     description:
-      'A JSON object that says what columns of the file are read as, by their names in its first line, such as `{"Adresse": "email", "Notes": "metadata", "Phone": null}`: the name of a column that an import knows, `null` to leave one out, or `metadata` to keep its values in the metadata under its name. It wins over what the names say. A line with a value that does not fit is rejected, as in a column with its own name. Two names for one column are refused, but for `metadata`.',
+      'A JSON object that says what columns of the file are read as, by their names in its first line, such as `{"Adresse": "email", "Notes": "metadata", "Phone": null}`: the name of a column that an import knows, `null` to leave one out, or `metadata` to keep its values in the metadata under its name. It overrides what the names say. An invalid value in such a column rejects its line. Only `metadata` may be given for more than one column.',
   })
   columns?: string;
 }
@@ -41,11 +41,11 @@ export class ImportErrorDto {
   message!: string;
 }
 
-/** What became of a column of the file. */
+/** A column of the file. */
 export class ImportColumnDto {
   @ApiProperty({
     maxLength: COLUMN_LENGTH_MAX,
-    description: 'Its name in the file, cut to the greatest length.',
+    description: `Its name in the file, cut to ${COLUMN_LENGTH_MAX} characters.`,
     example: 'First Name',
   })
   header!: string;
@@ -61,7 +61,8 @@ export class ImportColumnDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Values that were left out, because they do not fit the column that its name was taken for.',
+    description:
+      'Number of invalid values that were left out, because the column was recognized by another spelling or name.',
     example: 0,
   })
   ignored_values!: number;
@@ -92,7 +93,7 @@ export class ImportReportDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'The sum of `ignored_values` of the columns. The lines of these values were imported without them.',
+    description: 'The sum of `ignored_values` of all columns. Their lines were read without these values.',
     example: 0,
   })
   ignored_values!: number;
@@ -100,7 +101,7 @@ export class ImportReportDto {
   @ApiProperty({
     type: [ImportColumnDto],
     maxItems: COLUMNS_MAX,
-    description: 'What became of each column, in the order of the file. Empty in the report of an earlier version.',
+    description: 'What each column was read as, in the order of the file. Empty in reports of v0.2.0.',
   })
   columns!: ImportColumnDto[];
 

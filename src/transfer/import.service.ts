@@ -33,7 +33,7 @@ export interface ImportOptions {
   readonly waitlistId: number;
   /** Only reports what an import would do. */
   readonly isDryRun: boolean;
-  /** What columns are read as, in JSON. */
+  /** A JSON object that says what columns are: see `readMapping`. */
   readonly columns?: string | undefined;
   readonly write: OwnerWrite;
   /** Aborted if the client leaves. Only a dry run ends then, because nobody reads its report. */
@@ -57,7 +57,7 @@ export interface ImportUnderWay {
 
 /** A file that has been read once, to check it before its lines are parsed. */
 interface SurveyedFile {
-  /** Of its content and its reading. */
+  /** See `identityOf`. */
   readonly identity: string;
   readonly header: Header;
   readonly lines: number;
@@ -68,7 +68,7 @@ interface StagedFile {
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
-  /** How many values were left out, by their columns. */
+  /** How many values were left out, by column. */
   readonly ignored: ReadonlyMap<Column, number>;
 }
 

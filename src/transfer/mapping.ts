@@ -5,10 +5,10 @@ import type { Rule } from '../platform/problems/rule.js';
 import { IMPORTED, type Mapping } from './column-names.js';
 import { COLUMNS_MAX } from './import-file.js';
 
-/** It must fit in the address of a request. */
+/** A mapping must fit in the URL of a request. */
 export const MAPPING_LENGTH_MAX = 8 * 1024;
 
-/** What the caller wants columns to be read as, from JSON. @throws Problem `INVALID_REQUEST` */
+/** Parses and checks the mapping of a request. @throws Problem `INVALID_REQUEST` */
 export function readMapping(json: string | undefined): Mapping {
   const mapping = json === undefined ? {} : parsed(json);
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))

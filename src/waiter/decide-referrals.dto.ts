@@ -11,7 +11,7 @@ export class DecideReferralsDto {
   @NestedList(SignupUuidDto, {
     minItems: 1,
     maxItems: OFFBOARD_MAX,
-    description: 'The Waiters who were referred. Those of other waitlists are ignored.',
+    description: 'The Waiters who were referred, by `uuid`. Those of other waitlists are ignored.',
   })
   signups!: SignupUuidDto[];
 

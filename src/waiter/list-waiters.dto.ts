@@ -36,14 +36,14 @@ interface Sorted {
   readonly offboarded_request: boolean;
 }
 
-/** The text that names begin with. */
+/** The query parameter `name`. */
 export function NamePrefix() {
   return Text({
     ...FILTER,
     minLength: 2,
     maxLength: NAME_KEY_LENGTH_MAX,
     description:
-      'Lists the Waiters whose name begins with this text, the last name before the first, whatever its case and without accents, sorted by name. Follow the `Link` header to the next page.',
+      'Lists the Waiters whose name, last name first, begins with this text, sorted by name. Case and accents make no difference. Follow the `Link` header to the next page.',
     example: undefined,
   });
 }
@@ -168,7 +168,7 @@ export function referrerOf(text: string): PageRequest['referredBy'] {
   return { tokens: [isToken(text) ? text : ''] };
 }
 
-/** A name must have a character to find, and active records alone are sorted by their referrals. */
+/** Faults of a `name` without letters to search for, and of `order=referrals` for offboarded records. */
 export function sortFaults({ name, order, offboarded_request: isOffboarded }: Sorted): FieldFault[] {
   return [
     ...(nameKeyOf({ name }) === ''

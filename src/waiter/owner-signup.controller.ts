@@ -55,7 +55,7 @@ export class OwnerSignupController {
   @ApiOperation({
     summary: 'List the Waiters of a waitlist',
     description:
-      'Returns the active Waiters in the order of the queue or of their referrals, or the offboarded ones in the order of joining, or those with a name, with their answers, in pages of at most 1,000. All filters given must hold. The `Link` header leads to the next page.',
+      'Returns the active Waiters in the order of the queue or of their referrals, the offboarded ones in the order of joining, or those with a name in its order. They come with their answers, in pages of at most 1,000. All filters given must hold. The `Link` header leads to the next page.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters. More than 100 are sent in parts, without `Content-Length`.',

@@ -48,9 +48,9 @@ export class ReferralController {
   @ApiOperation({
     summary: 'Approve or refuse referrals',
     description:
-      'Approves or refuses the credit of many Waiters, all of them or none, as `PATCH /api/v1/signup/{uuid}` does for one. Where people verify their emails, an approved credit counts once that is done. It ignores uuids that are unknown or belong to another waitlist, and Waiters that nobody referred.',
+      'Approves or refuses the credit of many Waiters, all of them or none, as `PATCH /api/v1/signup/{uuid}` does for one. Where people verify their emails, an approved credit counts once that is done. Unknown uuids, those of other waitlists, and Waiters whom nobody referred are ignored.',
   })
-  @ApiOkResponse({ description: 'The number of Waiters that changed.', type: DecidedReferralsDto })
+  @ApiOkResponse({ description: 'The number of Waiters whose credit changed.', type: DecidedReferralsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async decideReferrals(
     @CurrentCaller() { account }: Caller,

@@ -66,7 +66,7 @@ const LANG = {
 const TEXT_LENGTH_MAX = 500;
 const TEXTS = {
   description:
-    'Texts of the page and the widget in place of the default ones, by their keys. A text may have several lines; pages show them in its paragraphs, and join them elsewhere.',
+    'Texts of the page and the widget in place of the default ones, by their keys. A text may have several lines. Line breaks show in paragraphs; elsewhere they count as spaces.',
   example: { button: 'Join us' },
 } as const;
 const YOUR_TURN_URL = {

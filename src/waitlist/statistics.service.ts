@@ -40,7 +40,7 @@ export class StatisticsService {
     };
   }
 
-  /** What waits on a waitlist, whoever owns it. */
+  /** What waits on a waitlist. The caller checks the owner. */
   async countWaiting(waitlistId: number): Promise<Waiting> {
     return this.queue.countWaiting(waitlistId);
   }

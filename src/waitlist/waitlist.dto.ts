@@ -34,7 +34,7 @@ const SLUG = {
   pattern: String.raw`^[a-z\d-]*[a-z][a-z\d-]*$`,
   nullable: true,
   description:
-    'Names the page in its address, `/waitlist/{slug}`: small letters, digits and hyphens, with a letter. The address with the id, and those with earlier slugs, lead there.',
+    'The name of the page in its address, `/waitlist/{slug}`: lowercase letters, digits and hyphens, with at least one letter. The addresses with the id and with earlier slugs redirect there.',
   example: 'lumen',
 } as const;
 export const SPOTS = { minimum: 0, maximum: 10_000 } as const;
@@ -321,7 +321,7 @@ class WaitlistFieldsDto {
 
 /** A waitlist as its owner sees it. */
 export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, DisplayDto) {
-  /** Counting what waits takes some milliseconds for each waitlist, so a list leaves it out. */
+  /** A list has no `waiting`, because counting it takes some milliseconds for each waitlist. */
   static from(waitlist: Waitlist, waiting?: Waiting): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {

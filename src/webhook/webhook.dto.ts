@@ -146,7 +146,7 @@ export class DeliveryDto {
     ...UUID_SCHEMA,
     type: String,
     nullable: true,
-    description: 'The person whom the event is about; null for a test.',
+    description: 'The `uuid` of the person whom the event is about; null for a test.',
   })
   signup_uuid!: string | null;
 

@@ -81,7 +81,7 @@ function errorSections(): string {
   return sections.join('\n');
 }
 
-/** Text with code in backticks. */
+/** HTML of a text that has code in backticks. */
 function inline(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

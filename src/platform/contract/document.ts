@@ -65,7 +65,7 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
     .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(basePath || '/', 'The service that published this document.')
-    // In the order of use, which Swagger UI keeps.
+    // Swagger UI shows them in this order: the most used first.
     .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
@@ -239,7 +239,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'The number of Waiters on all pages. Absent with `search`.',
+    description: 'The number of Waiters on all pages. Absent with `search` and `name`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

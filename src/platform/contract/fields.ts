@@ -97,7 +97,7 @@ export function Text(options: TextOptions) {
   return AnyText({ pattern: TEXT_PATTERN, ...options });
 }
 
-/** Text of several lines. Browsers send forms with CRLF; what is stored has LF. */
+/** Text that may have several lines. CRLF, as browsers send in forms, becomes LF. */
 export function Lines(options: TextOptions) {
   return applyDecorators(Reads(withLineFeeds), AnyText({ pattern: LINES_PATTERN, ...options }));
 }

@@ -1,9 +1,9 @@
-/** Characters of the key of a name. */
+/** Code points. */
 export const NAME_KEY_LENGTH_MAX = 100;
 
 /**
- * The form by which people are found by name, and listed: the last name before the first, in Unicode NFKD without
- * marks, lower case. Null for no name.
+ * The key by which people are searched and sorted by name: the last name before the first, in Unicode NFKD without
+ * marks, in lower case. Null without a name.
  */
 export function nameKey(person: {
   readonly firstName: string | null;
@@ -13,9 +13,9 @@ export function nameKey(person: {
 }
 
 /**
- * The beginning of the keys of all names that begin with this text; empty if no character of it is part of a key. A
- * final sigma becomes a plain one, so that the beginning of a word gives that of its key. It has no character below the
- * space, and no space at its end: MySQL compares texts as if spaces filled the shorter one.
+ * The prefix that the keys of all names beginning with this text share; empty if no character of it is part of a key.
+ * A final sigma becomes a plain one: otherwise the prefix of a word would have another key than the word. The key has
+ * no character below the space and no space at its end, because MySQL compares texts as if padded with spaces.
  */
 export function nameKeyPrefix(typed: string): string {
   const plain = typed.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ς', 'σ');

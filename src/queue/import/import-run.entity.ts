@@ -35,7 +35,7 @@ export class ImportRunEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** SHA-256 of the file, in hexadecimal, and of the reading of its columns where that is not the plain one. */
+  /** Identifies the file and how its columns are read, as `identityOf` in `transfer/import-file.ts`: SHA-256 in hex. */
   @Column({ name: 'file_hash', type: 'varchar' })
   fileHash!: string;
 

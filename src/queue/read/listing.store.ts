@@ -7,7 +7,7 @@ import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from '../record/waiter.js';
 import { CREDIT_CODES, CREDITS, STATUS_CODES, WaiterEntity } from '../record/waiter.entity.js';
 
-/** Records that the embedded database counts for one position of a page: for all of them, some ten milliseconds. */
+/** Records that the embedded database counts at most for one position. Counting for a whole page takes some 10 ms. */
 const AHEAD_MAX = 100;
 
 /** Which records a listing has, and in which order. */
@@ -36,12 +36,12 @@ export interface PageStart {
   readonly rankKey: number;
   readonly emailKey: string | null;
   readonly nameKey?: string | null;
-  /** Null if it is unknown. */
+  /** Null if unknown. */
   readonly creditedReferrals?: number | null;
   readonly isAfter: boolean;
 }
 
-/** What waits on a waitlist. */
+/** Numbers of what waits on a waitlist. */
 export interface Waiting {
   /** People who have not verified their email. */
   readonly pending: number;
@@ -126,7 +126,7 @@ export class ListingStore {
     if (records.length === 0) return known(new Map());
     const { dialect } = this.database;
     const inQueue = `waiter ${dialect.byIndex('waiter_order')} WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting}`;
-    // Records of a page by name or referrals are in as many buckets: SQLite counts ten times as fast as it numbers.
+    // The records of a page by name or referrals are in many buckets. There, COUNT is ten times as fast as ROW_NUMBER.
     if (dialect.isEmbedded) {
       const count = (condition: string) =>
         `(SELECT COUNT(*) FROM (SELECT 1 FROM ${inQueue} AND rank_bucket = w.rank_bucket AND ${condition} LIMIT ${AHEAD_MAX + 1}) counted)`;
@@ -164,7 +164,7 @@ export class ListingStore {
     );
   }
 
-  /** How many records wait for a verification, and how many referrals for a decision, at most `max` each. */
+  /** Counts pending records, and withheld referrals of records of any status, up to `max` each. */
   countWaiting(waitlistId: number, max: number): Query<Waiting> {
     const { dialect } = this.database;
     const count = (index: string, condition: string, values: readonly number[]) =>
@@ -294,8 +294,8 @@ function orderOf({ emailPrefix, namePrefix, order }: Listing): string {
 }
 
 /**
- * The ranges of the listing's index from a record on, or from the first: one after the other, each for a statement of
- * its own. Not two bounds on one side, nor an OR: SQLite would seek the lower bound, and skip all records between them.
+ * The consecutive ranges of the listing's index that begin at a record, or at the first one. Each range is read by its
+ * own statement: with two lower bounds or an OR, SQLite seeks the lowest bound and skips all records up to the other.
  */
 function rangesOf(listing: Listing, from: PageStart | null): Condition[] {
   const { emailPrefix, namePrefix, order } = listing;

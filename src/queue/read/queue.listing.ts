@@ -169,8 +169,8 @@ export class QueueListing {
   }
 
   /**
-   * By name. After a record that was renamed or erased, the listing starts again: some are shown twice, but nobody is
-   * left out.
+   * A page by name. After a record that was renamed or erased, the listing starts again: it repeats some records, but
+   * omits none.
    */
   private async searchNames(
     session: Transaction,
@@ -250,7 +250,7 @@ export class QueueListing {
     return from && { ...ALL, from };
   }
 
-  /** The referrals of an erased record are unknown, so after one the listing starts again. */
+  /** After an erased record, whose referrals are unknown, the listing starts again. */
   private async findWindowByReferrals(
     session: Session,
     waitlistId: number,

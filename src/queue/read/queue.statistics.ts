@@ -9,7 +9,7 @@ import { WaiterStore } from '../record/waiter.store.js';
 
 export type { Waiting };
 
-/** No counter has what waits, so it is counted when it is shown: some milliseconds. */
+/** No counter is kept of what waits, so each response counts it. This bound keeps that at some milliseconds. */
 export const WAITING_COUNTED_MAX = 10_000;
 const TOP_REFERRERS_MAX = 5;
 /** Previews that may wait for the one that runs: each reads an index entry for every record with referrals. */

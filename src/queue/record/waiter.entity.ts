@@ -67,7 +67,7 @@ export class WaiterEntity {
   @Column({ name: 'last_name', type: 'varchar', nullable: true })
   lastName!: string | null;
 
-  /** The form by which the name is found; null without a name. */
+  /** See `nameKey`; null without a name. */
   @Column({ name: 'name_key', type: 'varchar', nullable: true })
   nameKey!: string | null;
 

@@ -121,8 +121,8 @@ export interface PageRequest {
    */
   readonly name: string | null;
   /**
-   * Of the offboarded and the pending records, `queue` means `joined`. `referrals`: the most credited first; among
-   * equals, those that joined first.
+   * Of the offboarded and the pending records, `queue` means `joined`. `referrals`: the most credited referrals
+   * first; of equal records, the one that joined first.
    */
   readonly order: 'joined' | 'queue' | 'id' | 'referrals';
   readonly start: { readonly offset: number } | { readonly afterId: number };

@@ -51,7 +51,7 @@ export class QueueStore {
     return this.lockWith(waitlistId, []);
   }
 
-  /** The changed settings with the slug reserved, and the addresses that follow. @throws Problem `SLUG_TAKEN` */
+  /** Reserves the changed slug, and returns the waitlist with its new addresses. @throws Problem `SLUG_TAKEN` */
   async withSlug(session: Session, waitlist: WholeWaitlist): Promise<WholeWaitlist> {
     await this.waitlists.claimSlug(session, waitlist);
     return { ...waitlist, ...this.waitlists.pagesOf(waitlist) };

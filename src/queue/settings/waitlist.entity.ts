@@ -78,7 +78,7 @@ export class WaitlistEntity {
   @Column({ name: 'public_key', type: 'varchar' })
   publicKey!: string;
 
-  /** Names the page in its address; null for the id. */
+  /** The page's name in its address; null if the address has the id. */
   @Column({ type: 'varchar', nullable: true })
   slug!: string | null;
 

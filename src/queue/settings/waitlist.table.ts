@@ -19,7 +19,7 @@ export const LARGE_COLUMNS = [
 export interface WholeWaitlist extends WaitlistEntity {
   /** The address of its page in this service, where people sign up unless `urlLocation` names another page. */
   hostedPage: string;
-  /** The same with its id, below which its private pages are. */
+  /** The same page by id. The private pages are below this address. */
   numberedPage: string;
 }
 
@@ -62,8 +62,9 @@ export class WaitlistTable extends Table<WaitlistEntity> {
   }
 
   /**
-   * Reserves the slug of a waitlist, also after it has another. Of a deleted waitlist, only its account may take it,
-   * once the records are gone. The row is locked first, so that of two waitlists only one gets the slug.
+   * Reserves the slug for this waitlist, and keeps it reserved after the slug changes. That of a deleted waitlist is
+   * free for the same account only, once the records are gone. The upsert locks the row, so that only one of two
+   * concurrent claims succeeds.
    * @throws Problem `SLUG_TAKEN`
    */
   async claimSlug(session: Session, { id, accountId, slug }: Pick<WaitlistEntity, 'id' | 'accountId' | 'slug'>) {

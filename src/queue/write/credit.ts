@@ -55,7 +55,7 @@ export function changeCredit(state: State, record: StoredWaiter, to: Credit): vo
   else if (record.credit === 'credited') addToReferrer(state, record.referredByToken, -1);
 }
 
-/** Approves or refuses a credit. Before the record is verified, an approved credit only waits for that. */
+/** Approves or refuses a credit. If the record must still be verified, an approved credit waits for that. */
 export function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
   const record = state.records.get(id) as StoredWaiter;
   const mustWait = decided === 'credited' && needsClick(state.waitlist, { ...record, credit: decided });

@@ -145,7 +145,7 @@ function showOwnResponses({ paths, components }, errors) {
   };
 }
 
-/** A plugin: of the description, only what comes before the first heading is open, so that operations come soon. */
+/** A plugin: folds the sections of the description, so that the operations are near the top. */
 const foldDescription = {
   wrapComponents: {
     Markdown:
@@ -167,7 +167,7 @@ const foldDescription = {
   },
 };
 
-/** A plugin: Authorize begins at its first field. Swagger UI focuses each of them, so the last one would have it. */
+/** A plugin: focuses the first field of Authorize. Swagger UI focuses each field in turn, and ends at the last one. */
 const focusFirstField = {
   wrapComponents: {
     authorizationPopup:

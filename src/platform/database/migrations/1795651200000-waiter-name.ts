@@ -6,6 +6,6 @@ export const waiterName = migrationsOf(1795651200000, [
   fillColumn('waiter_name_key', 'waiter', 'name_key', ['first_name', 'last_name'], (row) =>
     nameKey({ firstName: row.first_name, lastName: row.last_name }),
   ),
-  // Pages of the records whose name begins with a text.
+  // For pages of the records whose name begins with a given text.
   index('waiter_name', 'waiter', 'waitlist_id, status, name_key, id'),
 ]);

@@ -2,7 +2,7 @@ import { addColumn, migrationsOf, table } from './ddl.js';
 
 export const waitlistSlugs = migrationsOf(1795737600000, [
   addColumn('waitlist', 'slug', (is) => `${is.code(40)} NULL`),
-  // Every slug that a waitlist has or had: earlier ones lead to its page, and no other account may take them.
+  // Every slug that a waitlist has or had. Earlier ones redirect to its page, and no other account may take them.
   table(
     'waitlist_slug',
     (is) => `

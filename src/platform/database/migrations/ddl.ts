@@ -104,7 +104,7 @@ export function fill(name: string, tableName: string, statement: string): Step {
 
 /**
  * A {@link fill} of one column that SQL cannot compute. `value` gets the columns of `from`; a row whose value is null
- * stays as it is. Its result must never change: a killed fill goes on where it was.
+ * stays as it is. A later version must return the same `value`, because an interrupted fill continues where it stopped.
  */
 export function fillColumn<From extends string>(
   name: string,

@@ -3,12 +3,12 @@ import { BATCH_MAX, type Changed, type Command } from '../command.js';
 import { decideCredit } from '../credit.js';
 import { idsOf, type State } from '../state.js';
 
-/** For more records than a batch has: each can move its referrer and cause an event. */
+/** The deadline for more records than `BATCH_MAX`: each can move its referrer and cause an event. */
 const DECISIONS_MAX_MS = 20_000;
 
 /**
- * Approves or refuses the credit of records of any status, all or none, as a correction does for one. Ignores records
- * that nobody referred. Returns the uuids of the records whose credit this call changed, in the given order.
+ * Approves or refuses the credit of records of any status, all of them or none. Ignores records that nobody
+ * referred. Returns the uuids of the records whose credit this call changed, in the given order.
  */
 export function decideReferrals(
   uuids: readonly string[],

@@ -69,11 +69,11 @@ export class VerificationService {
   }
 
   /**
-   * Throws unless the link works. Changes nothing, because mail scanners open links too.
+   * Whether the link has confirmed the email already. Changes nothing, because mail scanners open links too.
    * @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES`
    */
-  async requireLink(waitlistId: number, token: string, address: string): Promise<void> {
-    await this.misses.limit(address, this.findLink(waitlistId, hashKey(token)));
+  async isUsed(waitlistId: number, token: string, address: string): Promise<boolean> {
+    return (await this.misses.limit(address, this.findLink(waitlistId, hashKey(token)))).isUsed;
   }
 
   /**
@@ -85,10 +85,10 @@ export class VerificationService {
     return uuid;
   }
 
-  private async findLink(waitlistId: number, tokenHash: string): Promise<typeof REVEALS_NOTHING> {
+  private async findLink(waitlistId: number, tokenHash: string) {
     const [link] = await this.database.one(this.links.find(waitlistId, [tokenHash]));
     if (!link || link.expiresAt <= new Date()) throw new Problem('LINK_NOT_FOUND');
-    return REVEALS_NOTHING;
+    return { isUsed: link.usedAt !== null, ...REVEALS_NOTHING };
   }
 
   private async use(waitlistId: number, tokenHash: string) {

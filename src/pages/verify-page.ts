@@ -29,9 +29,9 @@ export class VerifyPage {
     const link = '/waitlist/:waitlist_id/verify/:token';
     fastify.get<{ Params: Params }>(link, GET_OPTIONS, async ({ params, ip }, reply) => {
       const id = idOf(params.waitlist_id);
-      await this.verification.requireLink(id, params.token, ip);
+      const isUsed = await this.verification.isUsed(id, params.token, ip);
       const waitlist = publicWaitlist(await this.waitlists.getForMembers(id));
-      return this.page.render(reply, verifyPage({ waitlist, action: this.page.verifyPath(id, params.token) }));
+      return this.page.render(reply, verifyPage({ waitlist, action: this.page.verifyPath(id, params.token), isUsed }));
     });
     fastify.post<{ Params: Params }>(link, POST_OPTIONS, async ({ params, ip }, reply) => {
       const id = idOf(params.waitlist_id);

@@ -94,14 +94,21 @@ function headingOf({ status, priority }: Status, { text }: Texts): string {
   return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
 }
 
+interface VerifyPage {
+  readonly waitlist: PublicWaitlist;
+  readonly action: string;
+  /** Whether the link has confirmed the email already. */
+  readonly isUsed: boolean;
+}
+
 /** The page of a verification link. */
-export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; action: string }): Page {
+export function verifyPage({ waitlist, action, isUsed }: VerifyPage): Page {
   const texts = textsOf(waitlist);
   return {
     ...UNSHARED,
     waitlist,
-    title: `${texts.text('verify')} – ${waitlist.title ?? waitlist.waitlist_name}`,
-    content: <VerifyForm waitlist={waitlist} action={action} texts={texts} />,
+    title: `${texts.text(isUsed ? 'verified' : 'verify')} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    content: <VerifyForm waitlist={waitlist} action={action} isUsed={isUsed} texts={texts} />,
   };
 }
 

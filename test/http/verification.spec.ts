@@ -183,8 +183,27 @@ describe('a link', () => {
     const again = await click(link);
 
     expect([again.status, pathBelowBase(again)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
-    expect((await service.api.get(link)).status).toBe(200);
     expect(await service.world.priorityOf(ada)).toBe(0);
+  });
+
+  it('says that the email is confirmed once it is, and then only leads to the place', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+    await service.api.get(link);
+    const before = await service.api.get(link);
+    await click(link);
+
+    const after = await service.api.get(link);
+
+    expect([textOf(before, 'h1'), textOf(before, 'button')]).toEqual(['Confirm your email', 'Confirm email']);
+    expect([after.status, textOf(after, 'h1'), textOf(after, 'button')]).toEqual([
+      200,
+      'Your email is confirmed.',
+      'See my place',
+    ]);
+    expect(textOf(after)).not.toContain('One more click');
+    expect(after.text).not.toContain(ada.uuid);
   });
 
   it('ends when a newer one is used, and not when a newer one is sent', async () => {

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, Values } from '../../web/page/model.js';
 import type { TextKey } from '../../web/page/texts.js';
+import { parseId } from '../platform/contract/formats.js';
+import { prefersHtml } from '../platform/http/accept.js';
 import { isFromPage } from '../platform/http/form-bodies.js';
 import { Problem } from '../platform/problems/problem.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
@@ -12,6 +14,8 @@ import { HostedPage, idOf } from './hosted-page.js';
 import { messagePage } from './views.js';
 
 const DIGITS = /^\d{1,16}$/;
+const SIGNUP_PATH = '/api/v1/signup';
+const API_PATH = /^\/+api(?:[/?]|$)/i;
 
 /** The parts of an answer of the API that a page shows. */
 interface Answer {
@@ -36,7 +40,9 @@ export class FormPosts {
 
   addHooks(fastify: FastifyInstance): void {
     // With callbacks, because every request passes here: a promise each would cost lookups half a percent.
-    fastify.addHook('preHandler', (request, _, done) => {
+    fastify.addHook('preHandler', (request, reply, done) => {
+      const page = this.pageToOpen(request);
+      if (page !== null) return void reply.code(303).header('location', page).send();
       if (!request.form) return done();
       this.withAnswers(request.body as Record<string, unknown>).then((body) => {
         request.body = body;
@@ -47,11 +53,24 @@ export class FormPosts {
       const { isPage = false } = request.routeOptions.config;
       const isProblem = String(reply.getHeader('content-type')).startsWith('application/problem+json');
       // Routes of pages answer with pages, except for their problems; an operation answers pages that have no script.
-      if (isPage ? !isProblem : !isFromPage(request)) return done(null, payload);
+      const isAnswered = isPage || isUnknownPage(request) ? !isProblem : !isFromPage(request);
+      if (isAnswered) return done(null, payload);
       const answer = JSON.parse(String(payload)) as Answer;
       if (!isProblem) return done(null, this.seeStatus(reply, answer));
       this.problemPage(request, reply, answer).then((page) => done(null, page), done);
     });
+  }
+
+  /**
+   * The page of the waitlist, for a browser that opens the address of a form again, where its faults were shown. Null for
+   * every other request.
+   */
+  private pageToOpen(request: FastifyRequest): string | null {
+    if (request.method !== 'GET' || request.routeOptions.url !== SIGNUP_PATH) return null;
+    const { waitlist_id: name, email, phone, uuid } = request.query as Readonly<Record<string, unknown>>;
+    const id = typeof name === 'string' ? parseId(name) : null;
+    if (id === null || [email, phone, uuid].some((key) => key !== undefined) || !prefersHtml(request)) return null;
+    return this.page.signupPath(id);
   }
 
   private seeStatus(reply: FastifyReply, { waitlist_id, uuid }: Answer): string {
@@ -115,6 +134,11 @@ export class FormPosts {
     if (typeof name !== 'string') return null;
     return this.names.idOf({ waitlist_id: DIGITS.test(name) ? Number(name) : name });
   }
+}
+
+/** Whether a browser asks for an address that nothing of the service has. */
+function isUnknownPage(request: FastifyRequest): boolean {
+  return request.is404 && !API_PATH.test(request.url) && prefersHtml(request);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

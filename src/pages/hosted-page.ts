@@ -82,6 +82,10 @@ export class HostedPage {
   }
 
   /** Below the path of `PUBLIC_BASE_URL`. */
+  signupPath(waitlistId: number): string {
+    return `${this.basePath}/waitlist/${waitlistId}`;
+  }
+
   statusPath(waitlistId: number, uuid: string): string {
     return `${this.basePath}/waitlist/${waitlistId}/status/${uuid}`;
   }
@@ -160,7 +164,8 @@ export class HostedPage {
       waitlist: publicWaitlist(waitlist),
       frameOrigins: framesOf(waitlist),
       url: waitlist.hostedPage,
-      action: `${this.basePath}/api/v1/signup`,
+      // Opened again after a fault, the address leads back to the page: see form-posts.ts.
+      action: `${this.basePath}/api/v1/signup?waitlist_id=${waitlist.id}`,
       referralLink: link,
       openedAt,
       sent,

@@ -41,6 +41,11 @@ export class SignupController {
       'Finds a record by its email, phone or uuid. If email and phone are given and match different records, the email decides. The response shows only the contact data that the request had, and none with a `uuid`. Unsuccessful lookups are limited by address to a tenth of the request limit per minute. Beyond that, all lookups get 429 until the minute ends; signups are still accepted.',
   })
   @ApiOkResponse({ description: 'The record.', type: SignupDto })
+  @ApiResponse({
+    status: 303,
+    description:
+      'To a browser (`Accept` prefers `text/html`) that sends a `waitlist_id` alone: the page of the waitlist is at `Location`.',
+  })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getSignup(@Query() query: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
     return SignupDto.from(await this.signups.find(query, GetSignupDto.toSought(query), address));

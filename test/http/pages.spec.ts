@@ -8,6 +8,8 @@ import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const FORM = 'application/x-www-form-urlencoded';
+/** What Chrome and Firefox send. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const HOSTILE = '<script>alert(1)</script>"\'&amp;\u202e<img src=x onerror=alert(1)>';
 
 let service: Service;
@@ -56,7 +58,10 @@ describe('the page of a waitlist', () => {
     ).toEqual(['first_name', 'last_name', 'email', 'phone', 'answers[0]', 'answers[1]']);
     const page = documentOf(answer);
     const form = page.querySelector('form')!;
-    expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', '/lists/api/v1/signup']);
+    expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual([
+      'post',
+      `/lists/api/v1/signup?waitlist_id=${waitlist.id}`,
+    ]);
     const email = page.querySelector('[name=email]')!;
     expect(['type', 'autocomplete', 'inputmode'].map((name) => email.getAttribute(name))).toEqual([
       'email',
@@ -526,6 +531,22 @@ describe('a form of the page', () => {
     expect([refused.status, refused.body.error_code]).toEqual([400, 'INVALID_REQUEST']);
   });
 
+  it('has an address that leads browsers back to the page, and answers programs as it always did', async () => {
+    const { id } = await service.world.waitlist();
+    const [bare, path] = ['/api/v1/signup', `/api/v1/signup?waitlist_id=${id}`];
+    const get = async (address: string, accept?: string) => {
+      const { status, headers } = await service.api.get(address, accept === undefined ? {} : { headers: { accept } });
+      return [status, headers.location];
+    };
+
+    expect(await get(path, BROWSER)).toEqual([303, `/lists/waitlist/${id}`]);
+    for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0.5, application/json'])
+      expect([accept, ...(await get(path, accept))]).toEqual([accept, 400, undefined]);
+    for (const address of [bare, `${bare}?waitlist_id=0`, `${path}&email=`, `${path}&phone=1`])
+      expect([address, ...(await get(address, BROWSER))]).toEqual([address, 400, undefined]);
+    expect((await get(`${path}&uuid=${randomUUID()}`, BROWSER))[0]).toBe(404);
+  });
+
   it('of an unknown waitlist is 404, as a page', async () => {
     const answer = await post({ waitlist_id: '9007199254740991', email: 'a@example.com', 'answers[0]': 'x' });
 
@@ -545,6 +566,26 @@ describe('a form of the page', () => {
     const { status } = await service.api.post('/api/v1/signup', undefined, { raw, headers: { 'content-type': FORM } });
 
     expect(status).toBe(415);
+  });
+});
+
+describe('an unknown address', () => {
+  const get = (path: string, accept: string) => service.api.get(path, { headers: { accept } });
+
+  it.each(['/nothing', '/lists/nothing', '/waitlist', '/apis'])('%s is a page to browsers', async (path) => {
+    const page = await get(path, BROWSER);
+    const data = await get(path, '*/*');
+
+    expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(textOf(page)).toContain('Page not found');
+    expect([data.status, data.body.error_code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it.each(['/api', '/api/v1/nothing', '/lists/api/v2/signup'])('%s of the API is data', async (path) => {
+    const { status, body } = await get(path, BROWSER);
+
+    expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 

@@ -159,6 +159,8 @@ const legacy = new Contract('legacy.json');
  * forms.
  */
 const PAGES = /^\/(?:waitlist\/.*|api\/v1\/signup)$/;
+/** An unknown path below it is data to everybody; any other is a page to browsers. */
+const API = /\/api(?:\/|$)/;
 /**
  * The query of a request for the public view of a waitlist, whose path and method list an owner's waitlists without it.
  */
@@ -173,7 +175,9 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
   const contract = isLegacy(method, asked, url, answer) ? legacy : current;
   const { path, operation } = contract.find(method, asked);
   const where = `${method} ${path ?? asked} ${answer.status}`;
-  if (PAGES.test(path ?? asked) && String(answer.headers['content-type']).startsWith('text/html')) return;
+  const isUnknown = path === undefined && answer.status === 404 && !API.test(asked);
+  if ((isUnknown || PAGES.test(path ?? asked)) && String(answer.headers['content-type']).startsWith('text/html'))
+    return;
   if (operation === undefined || OUTSIDE_OPERATIONS.has(answer.status)) {
     if (answer.status < 400) return;
     contract.checkHeaders(where, PROBLEM, answer);

@@ -16,7 +16,7 @@ import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
+import { type Company, formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,16 +31,23 @@ const REFERRAL_LINK_LENGTH_MAX = 2048;
 
 /** Forms that were rendered last. To render one takes twice as long as all else that a view needs. */
 const FORMS_MAX = 100;
-/** They stand for the address and the time at which a rendered form is opened. Nobody can write them into a text. */
+/** They stand for what differs between the views of a rendered form. Nobody can write them into a text. */
 const LINK = randomUUID();
 const OPENED_AT = randomUUID();
+const INVITER = randomUUID();
+const COUNT = randomUUID();
+
+interface RenderedForm extends Rendered {
+  /** Writes numbers as the language of the form does. */
+  readonly numbers: Intl.NumberFormat;
+}
 
 /** The pages of a waitlist: the form, and the private page of each person who joined. */
 @Injectable()
 export class HostedPage {
   private readonly basePath: string;
   private assets!: Assets;
-  private readonly forms = new LRUCache<string, Rendered>({ max: FORMS_MAX });
+  private readonly forms = new LRUCache<string, RenderedForm>({ max: FORMS_MAX });
 
   constructor(
     @Inject(CONFIG) { basePath }: Config,
@@ -117,21 +124,37 @@ export class HostedPage {
     return html;
   }
 
-  private async showForm({ url, method }: FastifyRequest, reply: FastifyReply, waitlist: Waitlist): Promise<string> {
-    if (method === 'GET') this.views.add(waitlist.id);
-    const link = escapeAttribute(linkOf(waitlist, url));
-    const { html, headers } = this.renderedForm(waitlist);
-    const opened = html.replace(LINK, () => link).replace(OPENED_AT, now);
+  private async showForm(request: FastifyRequest, reply: FastifyReply, waitlist: Waitlist): Promise<string> {
+    const { url, method, ip } = request;
+    const { id, isClosed, display, active } = waitlist;
+    if (method === 'GET') this.views.add(id);
+    const asksInviter = Boolean(display.shows_inviter) && !isClosed;
+    const inviter = asksInviter ? await this.signups.findInviter(id, url, ip) : null;
+    const link = escaped(linkOf(waitlist, url));
+    const { html, headers, numbers } = this.renderedForm(waitlist, inviter !== null);
+    const opened = html
+      .replace(LINK, () => link)
+      .replace(OPENED_AT, now)
+      // An owner's text may have them more than once.
+      .replaceAll(INVITER, () => escaped(inviter ?? ''))
+      .replaceAll(COUNT, () => numbers.format(active));
     return this.send(reply, { html: opened, headers }, { 'cache-control': 'no-cache' });
   }
 
-  /** With {@link LINK} in place of the address, and {@link OPENED_AT} of the time. */
-  private renderedForm(waitlist: Waitlist): Rendered {
-    const { id, slug, name, requiredContact, questions, isClosed, captcha, display } = waitlist;
-    const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display]);
+  /** With {@link LINK} in place of the address, {@link OPENED_AT} of the time, {@link INVITER} and {@link COUNT}. */
+  private renderedForm(waitlist: Waitlist, isInvited: boolean): RenderedForm {
+    const { id, slug, name, requiredContact, questions, isClosed, captcha, display, hidesCounts, active } = waitlist;
+    const company: Company = {
+      inviter: isInvited ? INVITER : null,
+      inLine: hidesCounts || active === 0 ? null : { isOne: active === 1, count: COUNT },
+    };
+    const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display, company]);
     let rendered = this.forms.get(key);
-    if (!rendered)
-      this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, OPENED_AT, null), this.assets)));
+    if (!rendered) {
+      const page = this.form(waitlist, LINK, OPENED_AT, null, company);
+      rendered = { ...renderPage(page, this.assets), numbers: new Intl.NumberFormat(page.waitlist?.lang) };
+      this.forms.set(key, rendered);
+    }
     return rendered;
   }
 
@@ -145,21 +168,23 @@ export class HostedPage {
     const waitlist = await this.waitlists.getForMembers(id);
     const shown = publicWaitlist(waitlist);
     const hasLeaders = shown.uses_leaderboard && waitlist.isPublic;
-    const leaders = hasLeaders ? leadersOf(await this.leaderboards.list(id, undefined)) : [];
+    const leaders = hasLeaders ? await this.leaderboards.list(id, undefined) : [];
+    const ownIndex = leaders.findIndex((leader) => leader.uuid === uuid);
     return this.render(
       reply,
       statusPage({
         waitlist: shown,
         frameOrigins: framesOf(waitlist),
         status: statusOf(found),
-        leaders,
+        leaders: leadersOf(leaders),
+        ownIndex: ownIndex < 0 ? undefined : ownIndex,
         resendAction: `${this.statusPath(id, uuid)}/resend`,
         isResent: query.sent !== undefined,
       }),
     );
   }
 
-  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null): Page {
+  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null, company?: Company): Page {
     return formPage({
       waitlist: publicWaitlist(waitlist),
       frameOrigins: framesOf(waitlist),
@@ -169,6 +194,7 @@ export class HostedPage {
       referralLink: link,
       openedAt,
       sent,
+      ...(company && { company }),
     });
   }
 
@@ -210,6 +236,6 @@ function framesOf({ display }: Waitlist): readonly string[] {
   return display.frame_origins ?? [];
 }
 
-function escapeAttribute(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

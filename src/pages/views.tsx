@@ -24,10 +24,28 @@ interface FormPage {
   /** When the page was rendered, in ISO 8601. */
   readonly openedAt: string;
   readonly sent: Sent | null;
+  readonly company?: Company;
+}
+
+/** Whom a newcomer finds there. */
+export interface Company {
+  /** The first name of the person whose link it is; null to say nothing. */
+  readonly inviter: string | null;
+  /** How many people are in line, as the language writes it; null to say nothing. */
+  readonly inLine: { readonly isOne: boolean; readonly count: string } | null;
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
-export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent }: FormPage): Page {
+export function formPage({
+  waitlist,
+  frameOrigins,
+  url,
+  action,
+  referralLink,
+  openedAt,
+  sent,
+  company,
+}: FormPage): Page {
   const texts = textsOf(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
@@ -42,7 +60,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, op
     preview: sent ? null : { url, description: introduction || text('description') },
     content: (
       <>
-        <Header waitlist={waitlist} texts={texts} />
+        <Header waitlist={waitlist} texts={texts} company={company && companyOf(company, texts)} />
         <SignupForm
           waitlist={waitlist}
           texts={texts}
@@ -63,6 +81,14 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, op
   };
 }
 
+function companyOf({ inviter, inLine }: Company, { text }: Texts): string {
+  const lines = [
+    inviter === null ? '' : text('invited_by', { name: inviter }),
+    inLine === null ? '' : text(inLine.isOne ? 'one_in_line' : 'many_in_line', { count: inLine.count }),
+  ];
+  return lines.filter((line) => line !== '').join(' ');
+}
+
 /** A page that neither search engines nor other pages show. */
 const UNSHARED = { logo: null, frameOrigins: [], preview: null } as const;
 
@@ -71,21 +97,23 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly leaders: readonly Leader[];
+  /** The index of the person among the leaders; undefined if they are none. */
+  readonly ownIndex: number | undefined;
   /** The form action of the button that sends another mail. */
   readonly resendAction: string;
   readonly isResent: boolean;
 }
 
 /** The private page of a person who joined. */
-export function statusPage({ waitlist, frameOrigins, status, leaders, resendAction, isResent }: StatusPage): Page {
+export function statusPage({ waitlist, frameOrigins, resendAction, isResent, ...person }: StatusPage): Page {
   const texts = textsOf(waitlist);
   const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
   return {
     ...UNSHARED,
     waitlist,
     frameOrigins,
-    title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
-    content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} resend={resend} />,
+    title: `${headingOf(person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} />,
   };
 }
 

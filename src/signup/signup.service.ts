@@ -7,13 +7,16 @@ import { Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/record/contact.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
-import { referrerTokens } from '../queue/record/referral-link.js';
+import { referralTokenOf, referrerTokens } from '../queue/record/referral-link.js';
 import { type Applicant, type ContactKeys, type Found, NO_CONTACT, type Trust } from '../queue/record/waiter.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
 import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import { CaptchaService } from './captcha.service.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
+
+/** A page shows no other first name to strangers: it could be an address or an advertisement. */
+const SHOWN_NAME = /^\p{L}[\p{L}\p{M} '-]{0,29}$/u;
 
 /** A request to join, as it came. */
 export interface SignupRequest extends Omit<Applicant, 'keys' | 'referrerTokens' | 'region' | 'trust'> {
@@ -63,6 +66,30 @@ export class SignupService {
    */
   async find(waitlist: WaitlistName, sought: Sought, address: string): Promise<Found> {
     return this.misses.limit(address, this.findUnlimited(waitlist, sought).then(withMisses));
+  }
+
+  /**
+   * The first name of the person whose referral link it is, if their email is verified and a page may show the name;
+   * null otherwise, without a token, and beyond the limit of lookups. An unknown token counts as a miss of the caller's
+   * address.
+   */
+  async findInviter(waitlistId: number, link: string, address: string): Promise<string | null> {
+    const token = referralTokenOf(link);
+    if (token === null) return null;
+    try {
+      const { referrer } = await this.misses.limit(address, this.findReferrer(waitlistId, token));
+      const name = referrer.firstName?.trim() ?? '';
+      return referrer.verified && SHOWN_NAME.test(name) ? name : null;
+    } catch (error) {
+      if (error instanceof Problem && ['NO_WAITER_FOUND', 'TOO_MANY_MISSES'].includes(error.code)) return null;
+      throw error;
+    }
+  }
+
+  private async findReferrer(waitlistId: number, token: string) {
+    const referrer = await this.reader.findByToken(waitlistId, token);
+    if (!referrer) throw new Problem('NO_WAITER_FOUND');
+    return { referrer, revealsRecord: true };
   }
 
   private async joinUnlimited(request: SignupRequest, address: string): Promise<Found> {

@@ -307,6 +307,35 @@ describe('the page of a waitlist', () => {
   });
 });
 
+describe('behind a referral link', () => {
+  const verified = async (waitlist: OwnedWaitlist, first_name: string) => {
+    const person = await service.world.signup(waitlist, { email: `${randomUUID()}@example.com`, first_name });
+    const { token } = waitlist.owner;
+    await service.api.patch(`/api/v1/signup/${person.uuid}`, { verified: true }, { token });
+    return person;
+  };
+  const noteOf = async (waitlist: OwnedWaitlist, { referral_link }: { referral_link: string }) =>
+    textOf(await open(`/waitlist/${waitlist.id}${new URL(referral_link).search}`), '.waitlist-header .waitlist-note');
+
+  it('is the first name of a verified person, and how many are in line; else nothing of them', async () => {
+    const waitlist = await service.world.waitlist({ shows_inviter: true });
+    const nobody = { referral_link: 'https://example.com/?ref_id=ABCDEFGH' };
+    expect(await noteOf(waitlist, nobody)).toBe('');
+    const zoe = await verified(waitlist, " Zoë d'A-B ");
+    expect(await noteOf(waitlist, zoe)).toBe("Zoë d'A-B invited you. 1 person is in line.");
+    const hostile = [await verified(waitlist, '<b>Eve'), await verified(waitlist, 'a'.repeat(31))];
+    const unverified = await service.world.signup(waitlist, { email: 'ada@example.com', first_name: 'Ada' });
+
+    expect(await noteOf(waitlist, zoe)).toBe("Zoë d'A-B invited you. 4 people are in line.");
+    for (const other of [...hostile, unverified, nobody])
+      expect(await noteOf(waitlist, other)).toBe('4 people are in line.');
+    await change(waitlist, { shows_inviter: false });
+    expect(await noteOf(waitlist, zoe)).toBe('4 people are in line.');
+    await change(waitlist, { hide_counts: true });
+    expect(await noteOf(waitlist, zoe)).toBe('');
+  });
+});
+
 describe('a form of the page', () => {
   it('joins, and leads to the private page; again, to the same one', async () => {
     const waitlist = await service.world.waitlist();
@@ -642,7 +671,7 @@ describe('the private page of a person', () => {
 
     expect([...documentOf(on).querySelectorAll('td')].map(({ textContent }) => textContent)).toEqual([
       '1',
-      '<b>Ada L.',
+      '<b>Ada L. (you)',
       '1',
     ]);
     expect(textOf(on)).toContain('1 friend has joined through your link.');

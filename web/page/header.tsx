@@ -8,6 +8,8 @@ interface HeaderProps {
   /** Within another page, `h2`. */
   readonly heading?: 'h1' | 'h2';
   readonly showsTitle?: boolean;
+  /** Who invited, and how many are in line. */
+  readonly company?: string;
 }
 
 /** The name of the waitlist, above the content of a private page. */
@@ -20,9 +22,10 @@ export function PageName({ waitlist }: Pick<HeaderProps, 'waitlist'>) {
 }
 
 /** What stands above the form. */
-export function Header({ waitlist, texts: { text }, heading: Heading = 'h1', showsTitle = true }: HeaderProps) {
+export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = true, company = '' }: HeaderProps) {
+  const { text } = texts;
   const introduction = text(waitlist.is_closed ? 'closed' : 'introduction');
-  if (!showsTitle && introduction === '') return null;
+  if (!showsTitle && introduction === '' && company === '') return null;
   return (
     <div class="waitlist-header">
       {showsTitle && (
@@ -32,6 +35,7 @@ export function Header({ waitlist, texts: { text }, heading: Heading = 'h1', sho
       )}
       {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
       {waitlist.is_closed && <p class="waitlist-introduction">{text('find')}</p>}
+      {company !== '' && !waitlist.is_closed && <p class="waitlist-note">{company}</p>}
     </div>
   );
 }

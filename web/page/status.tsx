@@ -19,6 +19,8 @@ export interface StatusProps {
   readonly status: Status;
   /** Empty where the leaderboard is off, or nobody is on it. */
   readonly leaders: readonly Leader[];
+  /** The index of the person among the leaders; omitted if they are none, or the widget does not know. */
+  readonly ownIndex?: number | undefined;
   readonly texts: Texts;
   /** Omitted if there is no email to send to, or the widget does not know it. */
   readonly resend?: Resend | undefined;
@@ -27,7 +29,8 @@ export interface StatusProps {
 }
 
 /** The place of a person who joined, and the link to share. */
-export function StatusView({ waitlist, status, leaders, texts, resend, heading: Heading = 'h1' }: StatusProps) {
+export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend, heading }: StatusProps) {
+  const Heading = heading ?? 'h1';
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
   if (status.status === 'pending') return <CheckMail texts={texts} resend={resend} heading={Heading} />;
   const { text } = texts;
@@ -42,7 +45,7 @@ export function StatusView({ waitlist, status, leaders, texts, resend, heading: 
       {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
       {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
-      {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
+      {leaders.length > 0 && <Leaderboard leaders={leaders} ownIndex={ownIndex} texts={texts} />}
     </div>
   );
 }
@@ -132,7 +135,9 @@ function networks(message: string, link: string): { readonly name: string; reado
   ];
 }
 
-function Leaderboard({ leaders, texts: { text, lang } }: Pick<StatusProps, 'leaders' | 'texts'>) {
+type LeaderboardProps = Pick<StatusProps, 'leaders' | 'ownIndex' | 'texts'>;
+
+function Leaderboard({ leaders, ownIndex, texts: { text, lang } }: LeaderboardProps) {
   const numbers = new Intl.NumberFormat(lang);
   return (
     <table class="waitlist-leaders">
@@ -146,10 +151,11 @@ function Leaderboard({ leaders, texts: { text, lang } }: Pick<StatusProps, 'lead
       </thead>
       <tbody>
         {leaders.map((leader, index) => (
-          <tr key={index}>
+          <tr key={index} class={index === ownIndex ? 'waitlist-own' : undefined}>
             <td>{numbers.format(index + 1)}</td>
             <td>
               <bdi>{nameOf(leader) || text('anonymous')}</bdi>
+              {index === ownIndex && ` ${text('you')}`}
             </td>
             <td>{numbers.format(leader.amount_referred)}</td>
           </tr>

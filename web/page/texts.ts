@@ -17,6 +17,11 @@ export const TEXTS = {
   /** Below the title; empty leaves the line out. */
   introduction: '',
 
+  /** Behind the link of a person whose email is confirmed, if the owner wants it. */
+  invited_by: '{name} invited you.',
+  one_in_line: '1 person is in line.',
+  many_in_line: '{count} people are in line.',
+
   /** In previews of the link, where there is no introduction. */
   description: 'Sign up to get a place on the waitlist.',
 
@@ -68,6 +73,8 @@ export const TEXTS = {
   leaderboard_person: 'Person',
   leaderboard_referrals: 'Referrals',
   anonymous: 'Anonymous',
+  /** At one's own row. */
+  you: '(you)',
 
   your_turn: 'It’s your turn',
   your_turn_text: 'You’ve been let in. Thank you for waiting.',

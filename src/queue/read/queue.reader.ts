@@ -92,6 +92,12 @@ export class QueueReader {
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
 
+  /** The waitlist's record with this referral token, without `metadata` and `answers`; null without one. */
+  async findByToken(waitlistId: number, token: string): Promise<StoredWaiter | null> {
+    const [found = null] = await this.database.one(this.waiters.findReferrers(waitlistId, [token]));
+    return found;
+  }
+
   /** The records that referred some records of this waitlist, by their tokens, without `metadata` and `answers`. */
   async findReferrers(
     waitlistId: number,

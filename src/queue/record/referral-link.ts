@@ -58,6 +58,12 @@ export function referrerTokens(link: string): string[] {
   return [...new Set([...tokensOf(named).slice(0, NAMED_MAX), ...tokensOf(others)])];
 }
 
+/** The token that a link of {@link referralLink} carries in its query; null without one. */
+export function referralTokenOf(link: string): string | null {
+  const token = new URLSearchParams(splitOnce(link, '?')[1]).get(PARAMETER);
+  return token !== null && isToken(token) ? token : null;
+}
+
 function tokensOf(parameters: readonly (readonly [name: string, value: string])[]): string[] {
   return [...new Set(parameters.map(([, value]) => value))].filter((value) => isToken(value));
 }

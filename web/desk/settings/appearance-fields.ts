@@ -21,7 +21,21 @@ interface TextGroup {
 }
 
 const GROUPS: readonly TextGroup[] = [
-  { title: 'the form', state: 'form', keys: ['first_name', 'last_name', 'email', 'phone', 'optional', 'choose'] },
+  {
+    title: 'the form',
+    state: 'form',
+    keys: [
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'optional',
+      'choose',
+      'invited_by',
+      'one_in_line',
+      'many_in_line',
+    ],
+  },
   { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button'] },
   {
     title: 'after joining',
@@ -47,7 +61,7 @@ const GROUPS: readonly TextGroup[] = [
   {
     title: 'the leaderboard',
     state: 'joined',
-    keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous'],
+    keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous', 'you'],
   },
   {
     title: 'waiting for the click in the mail',

@@ -136,6 +136,7 @@ function Joined({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state
       waitlist={isUnverified ? { ...waitlist, uses_signup_verification: true, required_contact: EMAIL_ONLY } : waitlist}
       status={{ ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' }}
       leaders={waitlist.uses_leaderboard ? LEADERS : []}
+      {...(isPage && { ownIndex: LEADERS.length - 1 })}
       texts={textsOf(waitlist)}
       resend={{ action: '', outcome: null }}
     />

@@ -743,6 +743,21 @@ describe('under limits', () => {
 
     expect(statuses).toEqual([404, 404, 429, 429]);
   });
+
+  it('unknown referral tokens count too, and beyond the limit the page says nothing of the inviter', async () => {
+    const list = await limited.world.waitlist({ shows_inviter: true, hide_counts: true });
+    const zoe = await limited.world.signup(list, { email: 'zoe@example.com', first_name: 'Zoe' });
+    await limited.api.patch(`/api/v1/signup/${zoe.uuid}`, { verified: true }, { token: list.owner.token });
+    const seen = async (query: string) => {
+      const { status, text } = await limited.api.get(`/waitlist/${list.id}${query}`, { from: '192.0.2.9' });
+      return [status, text.includes('Zoe invited you.')];
+    };
+    const { search } = new URL(zoe.referral_link);
+
+    expect(await seen(search)).toEqual([200, true]);
+    for (const token of ['ABCDEFGH', 'ABCDEFGJ']) expect(await seen(`?ref_id=${token}`)).toEqual([200, false]);
+    expect(await seen(search)).toEqual([200, false]);
+  });
 });
 
 describe('below the path of PUBLIC_BASE_URL', () => {

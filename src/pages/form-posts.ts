@@ -62,8 +62,8 @@ export class FormPosts {
   }
 
   /**
-   * The page of the waitlist, for a browser that opens the address of a form again, where its faults were shown. Null for
-   * every other request.
+   * The page of the waitlist, for a browser that opens the address of a form again, where its faults were shown. Null
+   * for every other request.
    */
   private pageToOpen(request: FastifyRequest): string | null {
     if (request.method !== 'GET' || request.routeOptions.url !== SIGNUP_PATH) return null;

@@ -73,8 +73,15 @@ describe('the delimiter of a file', () => {
     [';', 'email;Name, as spoken;Town, county, country'],
     [',', 'email,tags;a;b;c'],
     [';', 'Adresse;Nom;Ville, pays'],
+    [';', 'email;Name, first;Phone number, mobile'],
     [',', ''],
   ])('is %j in %j', (delimiter, text) => {
     expect(delimiterOf(text)).toBe(delimiter);
+  });
+
+  it('is the one with the most names of the mapping', () => {
+    const header = 'Straße;Vorname, Nachname;Ort, Land, Region';
+
+    expect([delimiterOf(header), delimiterOf(header, { Straße: 'email' })]).toEqual([',', ';']);
   });
 });

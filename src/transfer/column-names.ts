@@ -38,21 +38,27 @@ export type Column = (typeof COLUMNS)[number];
 /** Those that an import reads. */
 export const IMPORTED = COLUMNS.filter((column) => column !== 'position');
 
+/** A header with more names is refused. */
+export const COLUMNS_MAX = 200;
+
 /** By folded name: see `fold`. */
-const ALIASES: Readonly<Record<string, Column>> = {
-  mail: 'email',
-  emailaddress: 'email',
-  givenname: 'first_name',
-  surname: 'last_name',
-  familyname: 'last_name',
-  phonenumber: 'phone',
-  mobile: 'phone',
-  signupdate: 'created_at',
-  signedup: 'created_at',
-  referralcode: 'referral_token',
+const BY_FOLDED_NAME = new Map<string, Column>(IMPORTED.map((column) => [fold(column), column]));
+const ALIASES = new Map<string, Column>([
+  ['mail', 'email'],
+  ['emailaddress', 'email'],
+  ['givenname', 'first_name'],
+  ['surname', 'last_name'],
+  ['familyname', 'last_name'],
+  ['phonenumber', 'phone'],
+  ['mobile', 'phone'],
+  ['signupdate', 'created_at'],
+  ['signedup', 'created_at'],
+  ['referralcode', 'referral_token'],
   // As the hosted product's API names it.
-  referredbysignuptoken: 'referred_by',
-};
+  ['referredbysignuptoken', 'referred_by'],
+]);
+/** Of these, a value that does not fit a guessed column is left out. Of all others, it rejects the line. */
+export const LENIENT: ReadonlySet<Column> = new Set(ALIASES.values());
 /** Read as `first_name` if the file has no column of first or last names. */
 const WHOLE_NAME = 'name';
 
@@ -100,8 +106,8 @@ export function usesOf(headers: readonly string[], mapping: Mapping = {}): Colum
     }
   };
   read(ownColumn, false);
-  read((header) => IMPORTED.find((column) => fold(column) === fold(header)), true);
-  read((header) => (Object.hasOwn(ALIASES, fold(header)) ? ALIASES[fold(header)] : null), true);
+  read((header) => BY_FOLDED_NAME.get(fold(header)), true);
+  read((header) => ALIASES.get(fold(header)), true);
   const named = columnsOf(uses);
   if (!named.has('first_name') && !named.has('last_name'))
     read((header) => (fold(header) === WHOLE_NAME ? 'first_name' : null), true);
@@ -118,14 +124,19 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, '');
 }
 
-/** The delimiter that splits the first row into the most known names, then into the most names. */
-export function delimiterOf(start: string): Delimiter {
+/** The delimiter that splits the first row into the most names of the mapping, then of columns, then of any. */
+export function delimiterOf(start: string, mapping: Mapping = {}): Delimiter {
   const delimiters = Object.keys(DELIMITERS) as Delimiter[];
   const scored = delimiters.map((delimiter) => {
     const headers = namesIn(start, delimiter);
-    return { delimiter, known: columnsOf(usesOf(headers)).size, names: headers.length };
+    const mapped = headers.filter((header) => Object.hasOwn(mapping, header.trim())).length;
+    const own = headers.filter((header) => ownColumn(header) !== null).length;
+    return { delimiter, scores: [mapped, own, columnsOf(usesOf(headers)).size, headers.length] };
   });
-  const [best] = scored.toSorted((one, other) => other.known - one.known || other.names - one.names);
+  const [best] = scored.toSorted(({ scores: one }, { scores: other }) => {
+    const decisive = one.findIndex((score, index) => score !== other[index]);
+    return decisive < 0 ? 0 : other[decisive]! - one[decisive]!;
+  });
   return best?.delimiter ?? ',';
 }
 
@@ -136,8 +147,11 @@ function namesIn(start: string, delimiter: Delimiter): string[] {
   for (const character of start.trimStart()) {
     if (character === '"') isQuoted = !isQuoted;
     else if (!isQuoted && (character === '\n' || character === '\r')) break;
-    else if (!isQuoted && character === delimiter) names.push('');
-    else names.push(`${names.pop()}${character}`);
+    else if (!isQuoted && character === delimiter) {
+      // The parser refuses more.
+      if (names.length > COLUMNS_MAX) break;
+      names.push('');
+    } else names.push(`${names.pop()}${character}`);
   }
   return names;
 }

@@ -9,16 +9,17 @@ import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import {
   type Column,
   type ColumnUse,
+  COLUMNS_MAX,
   type Delimiter,
   delimiterOf,
   DELIMITERS,
+  LENIENT,
   type Mapping,
   ownColumn,
   usesOf,
 } from './column-names.js';
 import type { Cells } from './columns.js';
 
-export const COLUMNS_MAX = 200;
 export const COLUMN_LENGTH_MAX = 100;
 /** Of the line of column names, counted from the start of the file. */
 export const HEADER_BYTES_MAX = 64 * 1024;
@@ -58,7 +59,7 @@ export interface FileLine {
 export function readHeader(start: Buffer, mapping: Mapping): Header {
   requireText(start);
   const text = withoutMark(start);
-  const delimiter = delimiterOf(text.subarray(0, HEADER_BYTES_MAX).toString('latin1'));
+  const delimiter = delimiterOf(text.subarray(0, HEADER_BYTES_MAX).toString(), mapping);
   try {
     const [names = []] = parseSync(text, { ...OPTIONS, delimiter, to: 1 });
     return headerOf(names, delimiter, mapping);
@@ -82,9 +83,9 @@ export function identityOf(fileHash: string, { delimiter, uses }: Header): strin
     .digest('hex');
 }
 
-/** The columns whose invalid values are left out. Not `join_order`: without it, a line has no place in the order. */
+/** The columns whose invalid values are left out. */
 export function guessedOf({ uses }: Header): ReadonlySet<Column> {
-  return new Set(uses.flatMap(({ column, isGuess }) => (isGuess && column && column !== 'join_order' ? [column] : [])));
+  return new Set(uses.flatMap(({ column, isGuess }) => (isGuess && column && LENIENT.has(column) ? [column] : [])));
 }
 
 /** The lines of a file after its header. @throws Problem `INVALID_CSV` */

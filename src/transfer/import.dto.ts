@@ -3,8 +3,8 @@ import { AnyText, Flag } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, openEnum } from '../platform/contract/formats.js';
 import type { LatestRun } from '../queue/import/importer.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
-import { IMPORTED } from './column-names.js';
-import { COLUMN_LENGTH_MAX, COLUMNS_MAX } from './import-file.js';
+import { COLUMNS_MAX, IMPORTED } from './column-names.js';
+import { COLUMN_LENGTH_MAX } from './import-file.js';
 import { ERRORS_MAX } from './import.service.js';
 import { MAPPING_LENGTH_MAX } from './mapping.js';
 

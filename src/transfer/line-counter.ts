@@ -1,8 +1,8 @@
 import { broken } from '../platform/contract/fields.js';
 import type { Problem } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
-import type { Delimiter } from './column-names.js';
-import { COLUMNS_MAX, HEADER_BYTES_MAX, invalid } from './import-file.js';
+import { COLUMNS_MAX, type Delimiter } from './column-names.js';
+import { HEADER_BYTES_MAX, invalid } from './import-file.js';
 
 /** All cells of a line. An export writes the answers of the largest signup, 256 KiB, twice, with doubled quotes. */
 const LINE_BYTES_MAX = 2 * 1024 * 1024;

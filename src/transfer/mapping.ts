@@ -2,8 +2,7 @@ import { parse } from 'secure-json-parse';
 import { broken } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
-import { IMPORTED, type Mapping } from './column-names.js';
-import { COLUMNS_MAX } from './import-file.js';
+import { COLUMNS_MAX, IMPORTED, type Mapping } from './column-names.js';
 
 /** A mapping must fit in the URL of a request. */
 export const MAPPING_LENGTH_MAX = 8 * 1024;

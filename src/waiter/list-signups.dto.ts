@@ -34,7 +34,7 @@ export class ListSignupsDto {
     optional: true,
     enum: ['queue', 'referrals'],
     description:
-      'Sorts the active Waiters by queue position, the default, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `name`.',
+      'Sorts the active Waiters by queue position, the default, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `name`; `referrals` takes an `offset` of at most 10,000.',
   })
   order?: 'queue' | 'referrals';
 

@@ -23,6 +23,8 @@ import { CREDITS, STATUSES } from '../queue/record/waiter.entity.js';
 import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 export const PAGE_SIZE_MAX = 100;
+/** No counters are kept in this order: the records before are read. */
+const REFERRALS_OFFSET_MAX = 10_000;
 const FILTER = { optional: true, lenient: true } as const;
 export const REFERRAL_TOKEN = {
   ...FILTER,
@@ -33,6 +35,7 @@ export const REFERRAL_TOKEN = {
 interface Sorted {
   readonly name?: string;
   readonly order?: string;
+  readonly offset?: number;
   readonly offboarded_request: boolean;
 }
 
@@ -131,7 +134,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
     default: 'joined',
     enum: ['joined', 'queue', 'referrals'],
     description:
-      'Sorts by joining time, by queue position, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `search`, `name`, `status` or `credit`; `referrals` lists active Waiters only.',
+      'Sorts by joining time, by queue position, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `search`, `name`, `status` or `credit`; `referrals` lists active Waiters only, and takes an `offset` of at most 10,000.',
   })
   order?: 'joined' | 'queue' | 'referrals';
 
@@ -168,14 +171,23 @@ export function referrerOf(text: string): PageRequest['referredBy'] {
   return { tokens: [isToken(text) ? text : ''] };
 }
 
-/** Faults of a `name` without letters to search for, and of `order=referrals` for offboarded records. */
-export function sortFaults({ name, order, offboarded_request: isOffboarded }: Sorted): FieldFault[] {
+/** Faults of a `name` without letters to search for, and of `order=referrals` with what it does not go with. */
+export function sortFaults({ name, order, offset = 0, offboarded_request: isOffboarded }: Sorted): FieldFault[] {
   return [
     ...(nameKeyOf({ name }) === ''
       ? [{ field: 'name', rule: 'min_length', message: 'must not be empty' } as const]
       : []),
     ...(order === 'referrals' && isOffboarded
       ? [{ field: 'order', rule: 'one_of', message: 'must not be referrals with offboarded_request' } as const]
+      : []),
+    ...(order === 'referrals' && offset > REFERRALS_OFFSET_MAX
+      ? [
+          {
+            field: 'offset',
+            rule: 'maximum',
+            message: `must be at most ${REFERRALS_OFFSET_MAX} with order=referrals: use after_id`,
+          } as const,
+        ]
       : []),
   ];
 }

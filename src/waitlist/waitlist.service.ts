@@ -139,6 +139,8 @@ export class WaitlistService {
 
   /** The public waitlist of any owner that has or had this slug. @throws Problem `WAITLIST_NOT_FOUND` */
   async getBySlug(slug: string): Promise<Waitlist> {
+    // MySQL cannot compare other characters with the column, which is ASCII.
+    if (!/^[a-z\d-]{3,40}$/.test(slug)) throwNotFound();
     return (await this.database.one(this.waitlists.findBySlug(slug))) ?? throwNotFound();
   }
 

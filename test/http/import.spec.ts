@@ -126,6 +126,14 @@ describe('an import', () => {
     const columns = { Notes: 'metadata', 'Name, as spoken': null };
     const mapped = { query: { columns: JSON.stringify(columns) } };
 
+    it('rejects a line whose value does not fit a column without aliases', async () => {
+      const waitlist = await service.world.waitlist();
+
+      const { body } = await send(waitlist, 'email,Removed Date\nada@example.com,24.12.2025');
+
+      expect(body).toMatchObject({ imported: 0, rejected: 1, errors: [{ line: 2, field: 'removed_date' }] });
+    });
+
     it('takes semicolons, other names and dates, and leaves out values that do not fit', async () => {
       const waitlist = await service.world.waitlist();
 

@@ -308,6 +308,10 @@ describe('names that a waitlist brings along', () => {
 
   const someSlug = () => `list-${someId()}`;
 
+  it.each(['%C3%BC', '%F0%9F%98%80', 'Lumen', 'a', 'a'.repeat(41), 'lumen%20'])('have no page at %s', async (path) => {
+    expect((await api.get(`/waitlist/${path}`)).status).toBe(404);
+  });
+
   it('have the page at the slug, to which the id and earlier slugs lead with their query', async () => {
     const [earlier, slug] = [someSlug(), someSlug()];
     const { id } = (await bring({ slug: earlier })).body;

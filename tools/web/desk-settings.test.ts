@@ -136,6 +136,8 @@ test('a question is asked, renamed with its answers, moved, and removed', async 
 test("the service's faults stand beside their fields, and nothing that was typed is lost", async () => {
   const page = await openSettings('form');
   await page.getByRole('textbox', { name: 'Signup page' }).fill('not an address');
+  await page.keyboard.press('Tab');
+  await page.getByText('Enter an address, such as https://example.com.').waitFor();
   for (const contact of ['Email', 'Phone'])
     await page.getByRole('radiogroup', { name: contact, exact: true }).getByText('Off').click();
   assert.equal(await page.getByRole('combobox', { name: 'Country of phone numbers' }).count(), 0);
@@ -360,7 +362,7 @@ test('the preview stands beside Form and Appearance, and follows the text that i
   await page.getByRole('tab', { name: 'Appearance' }).click();
   const state = page.getByRole('combobox', { name: 'State' });
   await preview.getByLabel('Email').waitFor();
-  await page.getByLabel('After joining').focus();
+  await page.getByRole('textbox', { name: 'After joining' }).focus();
   await preview.getByText('1,203 people are ahead of you.').waitFor();
   await page.getByLabel('Destination address').focus();
   await preview.getByText('You’ve been let in.').waitFor();
@@ -437,7 +439,7 @@ test('a waitlist gets a name in its address, which no other has, and says who in
   await save(page);
   assert.equal(((await waitlist(id)) as { shows_inviter?: boolean }).shows_inviter, true);
   await page.getByRole('link', { name: 'Overview' }).click();
-  const address = page.getByRole('region', { name: 'Your page' }).getByLabel('Address');
+  const address = page.getByRole('region', { name: 'Your page' }).getByRole('textbox', { name: 'Address' });
   assert.equal(await address.inputValue(), `${stage.service.url}/waitlist/lumen-two`);
   await page.context().close();
 });

@@ -239,7 +239,7 @@ for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf
     assert.doesNotMatch(await page.locator('main').ariaSnapshot(), /Leave this empty/);
     await page.getByLabel('Email').fill('ada@example.com');
     const [request] = await Promise.all([
-      page.waitForRequest((sent) => sent.method() === 'POST' && sent.url().endsWith('/api/v1/signup')),
+      page.waitForRequest((sent) => sent.method() === 'POST' && new URL(sent.url()).pathname === '/api/v1/signup'),
       button(page, 'Join the waitlist').click(),
     ]);
 

@@ -16,7 +16,10 @@ export interface Listing extends Pick<PageRequest, 'status' | 'credit' | 'referr
   readonly emailPrefix: string | null;
   /** Only records whose `nameKey` begins with this, in the order of that key and then of the id; null for all. */
   readonly namePrefix: string | null;
-  /** Few records have this status or credit: reading them is faster than skipping others in the index of emails. */
+  /**
+   * Few records have this status or credit, or were referred: reading and sorting them is faster than skipping others
+   * in the index that has the order of the listing.
+   */
   readonly isSparse?: boolean;
 }
 
@@ -277,6 +280,7 @@ function filterOf(waitlistId: number, listing: Listing): Condition {
 function indexOf({ credit, referredBy, keys: [key], emailPrefix, namePrefix, isSparse, order }: Listing): string {
   if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
+  if (isSparse && referredBy === 'anyone') return 'waiter_referred';
   if (emailPrefix !== null && !isSparse) return 'waiter_email';
   if (namePrefix !== null) return 'waiter_name';
   if (order === 'referrals') return 'waiter_credited';

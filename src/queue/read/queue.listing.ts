@@ -98,7 +98,20 @@ export class QueueListing {
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
     const { status, credit, referredBy, keys, limit } = request;
     const order = request.order === 'queue' && status !== 'waiting' ? 'joined' : request.order;
-    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, namePrefix: null, order };
+    const isSparse =
+      order === 'referrals' &&
+      referredBy === 'anyone' &&
+      hasFewReferred(await session.one(this.queues.find(waitlistId)), request);
+    const listing: Listing = {
+      status,
+      credit,
+      referredBy,
+      keys,
+      emailPrefix: null,
+      namePrefix: null,
+      isSparse,
+      order,
+    };
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
     const isCounted = axis === null && credit === null && status !== 'pending';
@@ -141,7 +154,7 @@ export class QueueListing {
     // The index of emails holds all records. A page either skips about `limit * other / own` records of the other
     // status in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
     const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
-    const isSparse = isFew || own * own < limit * other;
+    const isSparse = isFew || own * own < limit * other || hasFewReferred(waitlist, request);
     const listing: Listing = {
       status,
       credit,
@@ -185,7 +198,17 @@ export class QueueListing {
       afterId === null ? known(null) : this.listings.findAfter(waitlistId, afterId),
     ]);
     if (afterId !== null && after === null) return pageOf(waitlist, [], []);
-    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, namePrefix, order: 'joined' };
+    const isSparse = hasFewReferred(waitlist, request);
+    const listing: Listing = {
+      status,
+      credit,
+      referredBy,
+      keys,
+      emailPrefix: null,
+      namePrefix,
+      isSparse,
+      order: 'joined',
+    };
     const window: Window = { ...ALL, from: after?.nameKey?.startsWith(namePrefix) ? after : null };
     const records = await session.one(
       this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
@@ -316,6 +339,19 @@ function withPosition(
   const priority = status === 'waiting' ? before : status === 'pending' ? active : removedPriority;
   if (priority === null || Number.isNaN(priority)) throw new MissingBucketError(record.id, id);
   return Object.assign(record, { priority });
+}
+
+/**
+ * Whether a page of those whom anyone referred skips more records in another index than it would sort if it read all of
+ * them.
+ */
+function hasFewReferred(
+  { active, offboarded, referredActive, referredOffboarded }: LeanWaitlist,
+  { status, referredBy, limit }: PageRequest,
+): boolean {
+  if (referredBy !== 'anyone') return false;
+  const [own, all] = status === 'offboarded' ? [referredOffboarded, offboarded] : [referredActive, active];
+  return status === 'pending' || own * own < limit * all;
 }
 
 /** The axis that counts a listing; null for pending records, keys, a credit or the referrals of some records. */

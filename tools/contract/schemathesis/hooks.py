@@ -206,6 +206,8 @@ def _drop_what_excludes(query):
         del query["order"]
     if "name" in query and _is_number(query.get("offset")):
         del query["offset"]
+    if query.get("order") == "referrals" and _is_number(query.get("offset")):
+        del query["offset"]
     if query.get("order") == "referrals" and str(query.get("offboarded_request")).lower() in ("true", "1"):
         del query["order"]
 

@@ -95,7 +95,7 @@ try {
   await stage.signIn(desk, '/desk/1/overview');
   await takeDesk(desk, 'overview', 'desk-overview');
   await takeDesk(desk, 'people', 'desk-people');
-  await takeDesk(desk, 'settings/look', 'desk-appearance');
+  await takeDesk(desk, 'settings/appearance', 'desk-appearance');
   await takeDesk(desk, 'settings/trust', 'desk-trust');
   await takeDesk(desk, 'settings/webhooks', 'desk-webhooks');
   await desk.emulateMedia({ colorScheme: 'dark' });

@@ -4,10 +4,11 @@
  */
 import { components } from '../../openapi/openapi.json';
 
-const { ImportReport, OffboardWaiters, Question, UpdateWaiter, UpdateWaitlist } = components.schemas;
+const { ImportReport, OffboardWaiters, Question, Statistics, UpdateWaiter, UpdateWaitlist } = components.schemas;
 
 export const OFFBOARDING = OffboardWaiters.properties;
 export const PERSON = UpdateWaiter.properties;
 export const REPORT = ImportReport.properties;
+export const STATISTICS = Statistics.properties;
 export const QUESTION = Question.properties;
 export const WAITLIST = UpdateWaitlist.properties;

@@ -1,3 +1,5 @@
+import { STATISTICS } from '../bounds';
+
 const WHOLE = new Intl.NumberFormat();
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const SIZES = [
@@ -13,7 +15,7 @@ export function count(number: number): string {
 }
 
 /** The service stops counting here if it keeps no counter. */
-const COUNTED_MAX = 10_000;
+const COUNTED_MAX = STATISTICS.withheld_signups.maximum;
 
 /** A number that is marked if the service stopped counting there. */
 export function countBounded(number: number): string {

@@ -3,13 +3,22 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
 
-export type WaitlistChange = { readonly is_closed: boolean } | { readonly is_public: boolean };
+type WaitlistChange = { readonly is_closed: boolean } | { readonly is_public: boolean };
+
+export interface Act {
+  readonly name: 'closing' | 'hiding';
+  readonly label: string;
+  readonly change: WaitlistChange;
+  readonly done: string;
+  /** Asked before the action; null if it takes nothing away, and happens at once. */
+  readonly question: { readonly title: string; readonly text: string } | null;
+}
 
 /** Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. */
 export function useWaitlistChange(waitlistId: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ change }: { change: WaitlistChange; done: string }) =>
+    mutationFn: ({ change }: Act) =>
       bodyOf(
         api.PATCH('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlistId } }, body: change }),
       ),
@@ -33,4 +42,51 @@ export function stateText({ is_closed: isClosed, is_public: isPublic }: Waitlist
     ? 'Nobody new can join. Those who joined still find their place.'
     : 'Apps that know its id can still sign people up.';
   return isPublic ? joining : `It has no signup page, widget or leaderboard. ${joining}`;
+}
+
+/** What an owner can do about who can join, and where. */
+export function actsOf(waitlist: Waitlist): readonly [Act, Act] {
+  return [closing(waitlist), hiding(waitlist)];
+}
+
+function closing({ is_closed: isClosed }: Waitlist): Act {
+  return isClosed
+    ? {
+        name: 'closing',
+        label: 'Open it again',
+        change: { is_closed: false },
+        done: 'The waitlist is open.',
+        question: null,
+      }
+    : {
+        name: 'closing',
+        label: 'Close the waitlist',
+        change: { is_closed: true },
+        done: 'The waitlist is closed.',
+        question: {
+          title: 'Close the waitlist?',
+          text: 'Nobody new can join, not even on your own pages. Those who joined keep their place and still find it. You can open the waitlist again at any time.',
+        },
+      };
+}
+
+function hiding({ is_public: isPublic }: Waitlist): Act {
+  return isPublic
+    ? {
+        name: 'hiding',
+        label: 'Make it private',
+        change: { is_public: false },
+        done: 'The waitlist is private.',
+        question: {
+          title: 'Make the waitlist private?',
+          text: 'Its signup page, widget and leaderboard disappear, and referral links to the page lead to nothing. Apps that know its id can still sign people up, and private pages of people stay. You can make it public again at any time.',
+        },
+      }
+    : {
+        name: 'hiding',
+        label: 'Make it public again',
+        change: { is_public: true },
+        done: 'The waitlist is public.',
+        question: null,
+      };
 }

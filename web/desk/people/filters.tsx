@@ -8,7 +8,7 @@ import type { Waitlist } from '../queries';
 import { CREDIT_LABELS } from './credit';
 import { NARROW } from './people-table';
 import classes from './filters.module.css';
-import { canSort, CREDIT_FILTERS, ORDERS, type PeopleSearch } from './search';
+import { canSort, CREDIT_FILTERS, isDeciding, ORDERS, type PeopleSearch } from './search';
 import { STATUS_LABELS } from './status';
 
 const SEARCH_DELAY_MS = 250;
@@ -84,8 +84,8 @@ export function Filters({
 type Tab = keyof typeof TAB_LABELS;
 const TAB_LABELS = { ...STATUS_LABELS, withheld: CREDIT_LABELS.withheld };
 
-function tabOf({ status, credit }: PeopleSearch): Tab {
-  return credit === 'withheld' && status === undefined ? 'withheld' : (status ?? 'waiting');
+function tabOf(search: PeopleSearch): Tab {
+  return isDeciding(search) ? 'withheld' : (search.status ?? 'waiting');
 }
 
 /** The statuses and the referrals that wait for a decision, with their numbers where they are known. */

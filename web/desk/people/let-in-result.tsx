@@ -13,7 +13,7 @@ import { useIsMailed } from './use-is-mailed';
 /** More are in the file. */
 const LISTED_MAX = 1_000;
 
-/** Lists the people who were let in, and says whom the owner must tell. */
+/** Lists the people who were let in, and says who gets no mail. */
 export function LetInResult({
   waitlistId,
   people,

@@ -1,6 +1,6 @@
 import type { operations } from '../generated/openapi';
 import { PERSON } from '../bounds';
-import { canSort, type PeopleSearch } from './search';
+import { canSort, isDeciding, type PeopleSearch } from './search';
 
 export type ListingQuery = Omit<NonNullable<operations['listWaiters']['parameters']['query']>, 'waitlist_id'>;
 
@@ -21,8 +21,7 @@ const NAME_WORDS_MAX = 4;
 /** The listings to request, in this order, for a search. */
 export function listingsOf(search: PeopleSearch): readonly Listing[] {
   const { search: text, credit, status = 'waiting', order = 'queue', referral_token } = search;
-  // Withheld referrals are shown for people of every status.
-  if (credit === 'withheld' && search.status === undefined)
+  if (isDeciding(search))
     return STATUSES.map((each) => ({ query: { credit, status: each, search: text, referral_token } }));
   if (credit !== undefined) return [{ query: { credit, status, search: text, referral_token } }];
   const query = { ...statusQuery(status), referral_token };

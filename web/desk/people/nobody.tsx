@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Waitlist } from '../queries';
-import { isFiltered, type PeopleSearch } from './search';
+import { isDeciding, isFiltered, type PeopleSearch } from './search';
 
 const WHO = { waiting: 'in line', offboarded: 'let in', pending: 'unconfirmed' } as const;
 const EMPTY = {
@@ -12,6 +12,14 @@ const EMPTY = {
   },
 } as const;
 const ALL_IN = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has been let in.' };
+const NO_DECISION = {
+  sentence: 'No referral waits for you.',
+  hint: 'A referral that looks suspicious is withheld until you approve or refuse it.',
+};
+const SEARCHED =
+  'Search finds names by the last name and as much of the first as is typed (“Anna Berg”, “Berg A”), emails by their beginning, and phone numbers, referral codes and UUIDs in full.';
+const SEARCHED_WITH_CREDIT =
+  'With this filter, search finds emails by their beginning, and phone numbers, referral codes and UUIDs in full, but no names.';
 
 /** In place of the table: why it is empty, and ways to other people. */
 export function Nobody({
@@ -23,28 +31,8 @@ export function Nobody({
   totals: Waitlist['statistics'] | undefined;
   onFilter: (change: PeopleSearch) => void;
 }) {
-  const { status = 'waiting', credit, search: text } = search;
-  const isDeciding = credit === 'withheld' && search.status === undefined;
-  const empty = status === 'waiting' && (totals?.offboarded_signups ?? 0) > 0 ? ALL_IN : EMPTY[status];
-  const sentence = !isFiltered(search)
-    ? empty.sentence
-    : text !== undefined
-      ? isDeciding
-        ? `No withheld referral matches “${text}”.`
-        : `Nobody ${WHO[status]} matches “${text}”.`
-      : isDeciding
-        ? 'No referral waits for you.'
-        : `Nobody ${WHO[status]} matches.`;
-  const hint =
-    text === undefined
-      ? isDeciding
-        ? 'A referral that looks suspicious is withheld until you approve or refuse it.'
-        : isFiltered(search)
-          ? 'Choose another filter, or show everybody.'
-          : empty.hint
-      : credit !== undefined
-        ? 'With this filter, search finds emails by their beginning, and phone numbers, referral codes and UUIDs in full, but no names.'
-        : 'Search finds names by the last name and as much of the first as is typed (“Anna Berg”, “Berg A”), emails by their beginning, and phone numbers, referral codes and UUIDs in full.';
+  const { status = 'waiting' } = search;
+  const { sentence, hint } = wordsOf(search, totals);
   return (
     <Stack align="center" py={64} gap="sm">
       <Text fw={500} ta="center" style={{ overflowWrap: 'anywhere' }}>
@@ -61,7 +49,7 @@ export function Nobody({
           >
             Show everybody
           </Button>
-          {!isDeciding && (
+          {!isDeciding(search) && (
             <Button
               variant="default"
               onClick={() => onFilter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
@@ -73,4 +61,22 @@ export function Nobody({
       )}
     </Stack>
   );
+}
+
+function wordsOf(
+  search: PeopleSearch,
+  totals: Waitlist['statistics'] | undefined,
+): { readonly sentence: string; readonly hint: string } {
+  const { status = 'waiting', credit, search: text } = search;
+  if (text !== undefined)
+    return {
+      sentence: isDeciding(search)
+        ? `No withheld referral matches “${text}”.`
+        : `Nobody ${WHO[status]} matches “${text}”.`,
+      hint: credit === undefined ? SEARCHED : SEARCHED_WITH_CREDIT,
+    };
+  if (isDeciding(search)) return NO_DECISION;
+  if (isFiltered(search))
+    return { sentence: `Nobody ${WHO[status]} matches.`, hint: 'Choose another filter, or show everybody.' };
+  return status === 'waiting' && (totals?.offboarded_signups ?? 0) > 0 ? ALL_IN : EMPTY[status];
 }

@@ -12,7 +12,7 @@ import { sentenceOf } from '../problem';
 import { waitlistQuery } from '../queries';
 import { Filters } from './filters';
 import { Nobody } from './nobody';
-import { fetchEverybody, peopleQuery, type Person } from './people.queries';
+import { fetchEverybody, peopleQuery, type Person, unique } from './people.queries';
 import { PeopleSkeleton, PeopleTable } from './people-table';
 import { usePersonDialogs } from './person-dialogs';
 import { type PeopleSearch, viewOf } from './search';
@@ -104,11 +104,7 @@ export function PeoplePage() {
 function usePeople(waitlistId: number, search: PeopleSearch) {
   const people = useInfiniteQuery(peopleQuery(waitlistId, search));
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = people;
-  const loaded = useMemo(() => {
-    const all = data?.pages.flatMap((page) => page.people) ?? [];
-    // A search finds some by their email and by their name.
-    return [...new Map(all.map((person) => [person.uuid, person])).values()];
-  }, [data]);
+  const loaded = useMemo(() => unique(data?.pages.flatMap((page) => page.people) ?? []), [data]);
   const fetchMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
@@ -118,7 +114,7 @@ function usePeople(waitlistId: number, search: PeopleSearch) {
 interface Selection {
   readonly search: PeopleSearch;
   readonly rows: RowSelectionState;
-  /** Everybody whom the filters find, once all of them were to be selected. */
+  /** Everybody that the filters find, after "Select all". */
   readonly everybody: readonly Person[];
 }
 
@@ -136,10 +132,7 @@ function useSelection(waitlistId: number, search: PeopleSearch, loaded: readonly
       setChosen({ search, rows: Object.fromEntries(people.map(({ uuid }) => [uuid, true])), everybody: people }),
     onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
   });
-  const known = useMemo(
-    () => [...new Map([...loaded, ...everybody].map((person) => [person.uuid, person])).values()],
-    [loaded, everybody],
-  );
+  const known = useMemo(() => unique([...loaded, ...everybody]), [loaded, everybody]);
   const selected = known.filter(({ uuid }) => rows[uuid]);
   const hasMore = selected.length >= loaded.length && (total === null || selected.length < total);
   const label =

@@ -81,7 +81,7 @@ async function fetchPage(
 
 /**
  * The people that the filters find, in pages. Each page starts after the last person of the one before, so nobody is
- * skipped. A person whom two listings of a search find is in both.
+ * skipped. A person that two listings of a search find is in both.
  */
 export function peopleQuery(waitlistId: number, search: PeopleSearch) {
   return infiniteQueryOptions({
@@ -92,6 +92,11 @@ export function peopleQuery(waitlistId: number, search: PeopleSearch) {
     // A reader of many pages would fetch them all again at each look into another window.
     refetchOnWindowFocus: false,
   });
+}
+
+/** Each person once, although two listings of a search may find somebody. */
+export function unique(people: readonly Person[]): Person[] {
+  return [...new Map(people.map((person) => [person.uuid, person])).values()];
 }
 
 /** All people that the filters find, `max` at most. Calls `onProgress` with their number so far. @throws Problem */

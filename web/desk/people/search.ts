@@ -25,6 +25,11 @@ export function viewOf({ status = 'waiting', credit }: PeopleSearch): 'waiting' 
   return credit === 'withheld' || credit === 'refused' ? 'reasons' : status;
 }
 
+/** The view of the referrals that wait for the owner, of people of every status. */
+export function isDeciding({ credit, status }: PeopleSearch): boolean {
+  return credit === 'withheld' && status === undefined;
+}
+
 /** Other views have an order of their own. */
 export function canSort({ status = 'waiting', search, credit }: PeopleSearch): boolean {
   return status === 'waiting' && search === undefined && credit === undefined;

@@ -77,5 +77,5 @@ export function restOf(uses: readonly ColumnUse[]): string[] {
 /** Whether a column is the email or the phone, which an import needs. */
 export function hasContact(uses: readonly ColumnUse[]): boolean {
   const columns = columnsOf(uses);
-  return columns.has('email') || columns.has('phone');
+  return columns.includes('email') || columns.includes('phone');
 }

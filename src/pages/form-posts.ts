@@ -70,7 +70,7 @@ export class FormPosts {
     const { waitlist_id: name, email, phone, uuid } = request.query as Readonly<Record<string, unknown>>;
     const id = typeof name === 'string' ? parseId(name) : null;
     if (id === null || [email, phone, uuid].some((key) => key !== undefined) || !prefersHtml(request)) return null;
-    return this.page.signupPath(id);
+    return this.page.pagePath(id);
   }
 
   private seeStatus(reply: FastifyReply, { waitlist_id, uuid }: Answer): string {

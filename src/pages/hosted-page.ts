@@ -16,7 +16,7 @@ import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { type Company, formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
+import { type FormFacts, formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -85,16 +85,16 @@ export class HostedPage {
   /** The path of a waitlist's page, with the query of the requested URL. */
   private formPath({ id, slug }: Waitlist, url: string): string {
     const query = url.indexOf('?');
-    return `${this.basePath}/waitlist/${slug ?? id}${query < 0 ? '' : url.slice(query)}`;
+    return `${this.pagePath(slug ?? id)}${query < 0 ? '' : url.slice(query)}`;
   }
 
-  /** Below the path of `PUBLIC_BASE_URL`. */
-  signupPath(waitlistId: number): string {
-    return `${this.basePath}/waitlist/${waitlistId}`;
+  /** Below the path of `PUBLIC_BASE_URL`, as the paths of private pages are. A page with a slug redirects there. */
+  pagePath(name: number | string): string {
+    return `${this.basePath}/waitlist/${name}`;
   }
 
   statusPath(waitlistId: number, uuid: string): string {
-    return `${this.basePath}/waitlist/${waitlistId}/status/${uuid}`;
+    return `${this.pagePath(waitlistId)}/status/${uuid}`;
   }
 
   verifyPath(waitlistId: number, token: string): string {
@@ -144,14 +144,14 @@ export class HostedPage {
   /** With {@link LINK} in place of the address, {@link OPENED_AT} of the time, {@link INVITER} and {@link COUNT}. */
   private renderedForm(waitlist: Waitlist, isInvited: boolean): RenderedForm {
     const { id, slug, name, requiredContact, questions, isClosed, captcha, display, hidesCounts, active } = waitlist;
-    const company: Company = {
+    const facts: FormFacts = {
       inviter: isInvited ? INVITER : null,
       inLine: hidesCounts || active === 0 ? null : { isOne: active === 1, count: COUNT },
     };
-    const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display, company]);
+    const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display, facts]);
     let rendered = this.forms.get(key);
     if (!rendered) {
-      const page = this.form(waitlist, LINK, OPENED_AT, null, company);
+      const page = this.form(waitlist, LINK, OPENED_AT, null, facts);
       rendered = { ...renderPage(page, this.assets), numbers: new Intl.NumberFormat(page.waitlist?.lang) };
       this.forms.set(key, rendered);
     }
@@ -184,7 +184,7 @@ export class HostedPage {
     );
   }
 
-  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null, company?: Company): Page {
+  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null, facts?: FormFacts): Page {
     return formPage({
       waitlist: publicWaitlist(waitlist),
       frameOrigins: framesOf(waitlist),
@@ -194,7 +194,7 @@ export class HostedPage {
       referralLink: link,
       openedAt,
       sent,
-      ...(company && { company }),
+      ...(facts && { facts }),
     });
   }
 

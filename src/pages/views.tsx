@@ -24,11 +24,11 @@ interface FormPage {
   /** When the page was rendered, in ISO 8601. */
   readonly openedAt: string;
   readonly sent: Sent | null;
-  readonly company?: Company;
+  readonly facts?: FormFacts;
 }
 
-/** Whom a newcomer finds there. */
-export interface Company {
+/** The note below the title of the form. */
+export interface FormFacts {
   /** The first name of the person whose link it is; null to say nothing. */
   readonly inviter: string | null;
   /** How many people are in line, as the language writes it; null to say nothing. */
@@ -36,16 +36,7 @@ export interface Company {
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
-export function formPage({
-  waitlist,
-  frameOrigins,
-  url,
-  action,
-  referralLink,
-  openedAt,
-  sent,
-  company,
-}: FormPage): Page {
+export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent, facts }: FormPage): Page {
   const texts = textsOf(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
@@ -60,7 +51,7 @@ export function formPage({
     preview: sent ? null : { url, description: introduction || text('description') },
     content: (
       <>
-        <Header waitlist={waitlist} texts={texts} company={company && companyOf(company, texts)} />
+        <Header waitlist={waitlist} texts={texts} note={facts && noteOf(facts, texts)} />
         <SignupForm
           waitlist={waitlist}
           texts={texts}
@@ -81,7 +72,7 @@ export function formPage({
   };
 }
 
-function companyOf({ inviter, inLine }: Company, { text }: Texts): string {
+function noteOf({ inviter, inLine }: FormFacts, { text }: Texts): string {
   const lines = [
     inviter === null ? '' : text('invited_by', { name: inviter }),
     inLine === null ? '' : text(inLine.isOne ? 'one_in_line' : 'many_in_line', { count: inLine.count }),

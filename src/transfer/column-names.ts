@@ -97,7 +97,7 @@ export function usesOf(headers: readonly string[], mapping: Mapping = {}): Colum
     return { header, column, isGuess: false, isKept: column === 'metadata' && ownColumn(header) !== 'metadata' };
   });
   const read = (find: (header: string) => Column | null | undefined, isGuess: boolean) => {
-    const taken = columnsOf(uses);
+    const taken = new Set(columnsOf(uses));
     for (const [index, header] of headers.entries()) {
       const column = uses[index]?.column === null && !Object.hasOwn(mapping, header) ? find(header) : null;
       if (!column || taken.has(column)) continue;
@@ -109,14 +109,14 @@ export function usesOf(headers: readonly string[], mapping: Mapping = {}): Colum
   read((header) => BY_FOLDED_NAME.get(fold(header)), true);
   read((header) => ALIASES.get(fold(header)), true);
   const named = columnsOf(uses);
-  if (!named.has('first_name') && !named.has('last_name'))
+  if (!named.includes('first_name') && !named.includes('last_name'))
     read((header) => (fold(header) === WHOLE_NAME ? 'first_name' : null), true);
   return uses;
 }
 
-/** The columns that are read, without those kept as metadata. */
-export function columnsOf(uses: readonly ColumnUse[]): Set<Column> {
-  return new Set(uses.flatMap(({ column, isKept }) => (column === null || isKept ? [] : [column])));
+/** The columns that are read, without those kept as metadata. One that is in the file twice is here twice. */
+export function columnsOf(uses: readonly ColumnUse[]): Column[] {
+  return uses.flatMap(({ column, isKept }) => (column === null || isKept ? [] : [column]));
 }
 
 /** Ignores case, spaces, `_`, `-` and the byte order mark, which `\s` matches. */
@@ -131,7 +131,7 @@ export function delimiterOf(start: string, mapping: Mapping = {}): Delimiter {
     const headers = namesIn(start, delimiter);
     const mapped = headers.filter((header) => Object.hasOwn(mapping, header.trim())).length;
     const own = headers.filter((header) => ownColumn(header) !== null).length;
-    return { delimiter, scores: [mapped, own, columnsOf(usesOf(headers)).size, headers.length] };
+    return { delimiter, scores: [mapped, own, new Set(columnsOf(usesOf(headers))).size, headers.length] };
   });
   const [best] = scored.toSorted(({ scores: one }, { scores: other }) => {
     const decisive = one.findIndex((score, index) => score !== other[index]);

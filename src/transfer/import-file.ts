@@ -8,6 +8,7 @@ import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import {
   type Column,
+  columnsOf,
   type ColumnUse,
   COLUMNS_MAX,
   type Delimiter,
@@ -134,7 +135,7 @@ function headerOf(cells: readonly string[], delimiter: Delimiter, mapping: Mappi
   if (!names.some(Boolean)) throw invalid([broken('format', 'must begin with a line of column names', 'body')]);
   const uses = usesOf(names, mapping);
   const faults = [mappingFault(mapping, names) ?? []].flat();
-  const read = uses.flatMap(({ column, isKept }) => (column === null || isKept ? [] : [column]));
+  const read = columnsOf(uses);
   for (const column of new Set(read)) {
     if (read.indexOf(column) !== read.lastIndexOf(column))
       faults.push(broken('unique', 'must be a column only once', column));

@@ -29,7 +29,7 @@ export class LineCounter {
   private cells = 1;
   private bytes = 0;
 
-  /** Null until the header is read, which shows the delimiter. Then no cells are counted. */
+  /** Until the header shows the delimiter, it is null, and cells are not counted. */
   constructor(private readonly delimiter: Delimiter | null) {}
 
   /** Counts the next bytes of the file. @throws Problem `INVALID_CSV` */

@@ -14,10 +14,6 @@ export class DecideReferralsDto {
     description: 'The Waiters who were referred, by `uuid`. Those of other waitlists are ignored.',
   })
   signups!: SignupUuidDto[];
-
-  static toUuids({ signups }: DecideReferralsDto): string[] {
-    return signups.map(({ uuid }) => uuid.toLowerCase());
-  }
 }
 
 export class DecidedReferralsDto {

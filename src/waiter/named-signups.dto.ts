@@ -18,13 +18,14 @@ export class EraseSignupsDto {
     description: 'The records. Those of other waitlists are ignored.',
   })
   signups!: SignupUuidDto[];
-
-  static toUuids({ signups }: EraseSignupsDto): string[] {
-    return signups.map(({ uuid }) => uuid.toLowerCase());
-  }
 }
 
 export class OffboardSignupsDto extends EraseSignupsDto {
   @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
+}
+
+/** The uuids that a request names, as they are stored. */
+export function uuidsOf({ signups }: Pick<EraseSignupsDto, 'signups'>): string[] {
+  return signups.map(({ uuid }) => uuid.toLowerCase());
 }

@@ -23,7 +23,7 @@ import { QueueReader } from '../queue/read/queue.reader.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { DetailedWaiterDto } from './detailed-waiter.dto.js';
 import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
-import { EraseSignupsDto, OffboardSignupsDto } from './named-signups.dto.js';
+import { EraseSignupsDto, OffboardSignupsDto, uuidsOf } from './named-signups.dto.js';
 import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
 import { UpdateWaiterDto } from './update-waiter.dto.js';
 import { type FoundWaiter, WaiterService } from './waiter.service.js';
@@ -141,7 +141,7 @@ export class OwnerSignupController {
     @Body() body: OffboardSignupsDto,
   ): Promise<DetailedWaiterDto[] | StreamableFile> {
     const waitlist = await this.waitlists.get(account.id, body.waitlist_id);
-    const selection = { uuids: OffboardSignupsDto.toUuids(body) };
+    const selection = { uuids: uuidsOf(body) };
     const { uuids, active } = await this.waiters.offboard(waitlist.id, selection, write);
     const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
@@ -167,7 +167,7 @@ export class OwnerSignupController {
     @Body() body: EraseSignupsDto,
   ): Promise<void> {
     const { id } = await this.waitlists.get(account.id, body.waitlist_id);
-    await this.waiters.erase(id, EraseSignupsDto.toUuids(body), write);
+    await this.waiters.erase(id, uuidsOf(body), write);
   }
 }
 

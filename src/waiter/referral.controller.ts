@@ -9,6 +9,7 @@ import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { DecidedReferralsDto, DecideReferralsDto } from './decide-referrals.dto.js';
+import { uuidsOf } from './named-signups.dto.js';
 import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES } from './offboard-waiters.dto.js';
 import { RefusedReferralsDto, RefuseReferralsDto } from './refuse-referrals.dto.js';
 import { WaiterService } from './waiter.service.js';
@@ -41,6 +42,7 @@ export class ReferralController {
     await this.waitlists.get(account.id, id);
     return this.waiters.refuseReferrals(id, body.referral_token, write);
   }
+
   @Post(':waitlist_id/decide_referrals')
   @Repeatable()
   @HttpCode(200)
@@ -59,6 +61,6 @@ export class ReferralController {
     @Body() body: DecideReferralsDto,
   ): Promise<DecidedReferralsDto> {
     await this.waitlists.get(account.id, id);
-    return { changed: await this.waiters.decideReferrals(id, DecideReferralsDto.toUuids(body), body.credit, write) };
+    return { changed: await this.waiters.decideReferrals(id, uuidsOf(body), body.credit, write) };
   }
 }

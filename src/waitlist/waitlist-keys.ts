@@ -11,8 +11,14 @@ export const PUBLIC_KEY_SCHEMA = {
   pattern: '^[0-9]*[A-Z][0-9A-Z]*$',
   example: '4T7WX0QK',
 } as const;
-const { minLength, maxLength, pattern } = PUBLIC_KEY_SCHEMA;
-const PUBLIC_KEY = new RegExp(`(?=^.{${minLength},${maxLength}}$)${pattern}`);
+/** As of a public key, the letter tells it from an id. */
+export const SLUG_SCHEMA = {
+  minLength: 3,
+  maxLength: 40,
+  pattern: String.raw`^[a-z\d-]*[a-z][a-z\d-]*$`,
+} as const;
+const PUBLIC_KEY = formOf(PUBLIC_KEY_SCHEMA);
+const SLUG = formOf(SLUG_SCHEMA);
 const randomKey = customAlphabet(TOKEN_ALPHABET, 8);
 
 export function newPublicKey(): string {
@@ -24,10 +30,18 @@ export function isPublicKey(text: string): boolean {
   return PUBLIC_KEY.test(text);
 }
 
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
+
 export function newApiKey(): string {
   return randomBytes(API_KEY_BYTES).toString('hex');
 }
 
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text);
+}
+
+function formOf({ minLength, maxLength, pattern }: { minLength: number; maxLength: number; pattern: string }): RegExp {
+  return new RegExp(`(?=^.{${minLength},${maxLength}}$)${pattern}`);
 }

@@ -22,16 +22,14 @@ import { REQUIREMENTS, type Requirement } from '../queue/settings/waitlist.entit
 import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDisplay } from './display.dto.js';
 import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from './question.dto.js';
 import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
-import { PUBLIC_KEY_SCHEMA } from './waitlist-keys.js';
+import { PUBLIC_KEY_SCHEMA, SLUG_SCHEMA } from './waitlist-keys.js';
 import { DEFAULTS, type GivenSettings, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
 const SLUG = {
-  minLength: 3,
-  maxLength: 40,
-  pattern: String.raw`^[a-z\d-]*[a-z][a-z\d-]*$`,
+  ...SLUG_SCHEMA,
   nullable: true,
   description:
     'The name of the page in its address, `/waitlist/{slug}`: lowercase letters, digits and hyphens, with at least one letter. The addresses with the id and with earlier slugs redirect there.',

@@ -19,7 +19,7 @@ import { QueueWriter } from '../queue/write/queue.writer.js';
 import { given, requireSound, type SettingChanges } from '../queue/settings/settings.js';
 import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
-import { newApiKey, newPublicKey } from './waitlist-keys.js';
+import { isSlug, newApiKey, newPublicKey } from './waitlist-keys.js';
 import { type NewWaitlist, type PageRequest, WaitlistStore } from './waitlist.store.js';
 
 export type { PageRequest };
@@ -140,7 +140,7 @@ export class WaitlistService {
   /** The public waitlist of any owner that has or had this slug. @throws Problem `WAITLIST_NOT_FOUND` */
   async getBySlug(slug: string): Promise<Waitlist> {
     // MySQL cannot compare other characters with the column, which is ASCII.
-    if (!/^[a-z\d-]{3,40}$/.test(slug)) throwNotFound();
+    if (!isSlug(slug)) throwNotFound();
     return (await this.database.one(this.waitlists.findBySlug(slug))) ?? throwNotFound();
   }
 

@@ -9,7 +9,7 @@ interface HeaderProps {
   readonly heading?: 'h1' | 'h2';
   readonly showsTitle?: boolean;
   /** Who invited, and how many are in line. */
-  readonly company?: string;
+  readonly note?: string;
 }
 
 /** The name of the waitlist, above the content of a private page. */
@@ -22,10 +22,10 @@ export function PageName({ waitlist }: Pick<HeaderProps, 'waitlist'>) {
 }
 
 /** What stands above the form. */
-export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = true, company = '' }: HeaderProps) {
+export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = true, note = '' }: HeaderProps) {
   const { text } = texts;
   const introduction = text(waitlist.is_closed ? 'closed' : 'introduction');
-  if (!showsTitle && introduction === '' && company === '') return null;
+  if (!showsTitle && introduction === '' && note === '') return null;
   return (
     <div class="waitlist-header">
       {showsTitle && (
@@ -35,7 +35,7 @@ export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = 
       )}
       {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
       {waitlist.is_closed && <p class="waitlist-introduction">{text('find')}</p>}
-      {company !== '' && !waitlist.is_closed && <p class="waitlist-note">{company}</p>}
+      {note !== '' && !waitlist.is_closed && <p class="waitlist-note">{note}</p>}
     </div>
   );
 }

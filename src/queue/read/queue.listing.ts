@@ -96,22 +96,13 @@ export class QueueListing {
   }
 
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
-    const { status, credit, referredBy, keys, limit } = request;
+    const { status, credit, referredBy, limit } = request;
     const order = request.order === 'queue' && status !== 'waiting' ? 'joined' : request.order;
     const isSparse =
       order === 'referrals' &&
       referredBy === 'anyone' &&
       hasFewReferred(await session.one(this.queues.find(waitlistId)), request);
-    const listing: Listing = {
-      status,
-      credit,
-      referredBy,
-      keys,
-      emailPrefix: null,
-      namePrefix: null,
-      isSparse,
-      order,
-    };
+    const listing = listingOf(request, { isSparse, order });
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
     const isCounted = axis === null && credit === null && status !== 'pending';
@@ -141,7 +132,7 @@ export class QueueListing {
     request: PageRequest,
     { emailPrefix, keys }: Search,
   ): Promise<Page> {
-    const { status, credit, referredBy, start, limit } = request;
+    const { status, credit, start, limit } = request;
     const afterId = 'afterId' in start ? start.afterId : 0;
     const [waitlist, after] = await session.all([
       this.queues.find(waitlistId),
@@ -155,16 +146,7 @@ export class QueueListing {
     // status in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
     const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
     const isSparse = isFew || own * own < limit * other || hasFewReferred(waitlist, request);
-    const listing: Listing = {
-      status,
-      credit,
-      referredBy,
-      keys: request.keys,
-      emailPrefix,
-      namePrefix: null,
-      isSparse,
-      order: 'joined',
-    };
+    const listing = listingOf(request, { emailPrefix, isSparse, order: 'joined' });
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
     const [byPrefix, byKey] = await session.all([
       isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
@@ -191,7 +173,7 @@ export class QueueListing {
     request: PageRequest,
     namePrefix: string,
   ): Promise<Page> {
-    const { status, credit, referredBy, keys, start, limit } = request;
+    const { start, limit } = request;
     const afterId = 'afterId' in start ? start.afterId : null;
     const [waitlist, after] = await session.all([
       this.queues.find(waitlistId),
@@ -199,16 +181,7 @@ export class QueueListing {
     ]);
     if (afterId !== null && after === null) return pageOf(waitlist, [], []);
     const isSparse = hasFewReferred(waitlist, request);
-    const listing: Listing = {
-      status,
-      credit,
-      referredBy,
-      keys,
-      emailPrefix: null,
-      namePrefix,
-      isSparse,
-      order: 'joined',
-    };
+    const listing = listingOf(request, { namePrefix, isSparse, order: 'joined' });
     const window: Window = { ...ALL, from: after?.nameKey?.startsWith(namePrefix) ? after : null };
     const records = await session.one(
       this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
@@ -341,9 +314,17 @@ function withPosition(
   return Object.assign(record, { priority });
 }
 
+/** The records that a request filters, in an order of its own. */
+function listingOf(
+  { status, credit, referredBy, keys }: PageRequest,
+  own: Pick<Listing, 'order'> & Partial<Listing>,
+): Listing {
+  return { status, credit, referredBy, keys, emailPrefix: null, namePrefix: null, ...own };
+}
+
 /**
- * Whether a page of those whom anyone referred skips more records in another index than it would sort if it read all of
- * them.
+ * Whether so few records were referred that reading and sorting all of them is faster than skipping the others in the
+ * index of the order.
  */
 function hasFewReferred(
   { active, offboarded, referredActive, referredOffboarded }: LeanWaitlist,

@@ -275,6 +275,12 @@ async function measurePages(): Promise<void> {
       ),
     );
   }
+  const { first, named } = await compare('Pages by name', {
+    first: page('&order=queue'),
+    named: page('&name=berg+anna'),
+  });
+  const search = `Page of ${PAGE} by name: p50 against the first page of the queue`;
+  rows.push(latencyRow(search, { atMost: 1.5, size: MILLION }, largest.size, named, first));
   const measured = await compare('Pages against LIMIT', {
     joined: page(''),
     queue: page(`&order=queue&offset=${PAGE}`),

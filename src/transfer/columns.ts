@@ -239,7 +239,11 @@ class CellReader {
     if (cell === '') return null;
     return (
       parseTime(cell) ??
-      this.addFault(column, 'format', 'must be a time such as 2026-11-21 or 2026-11-21T09:30:00Z, from 1970 on')
+      this.addFault(
+        column,
+        'format',
+        'must be a time such as 2026-11-21, 2026-11-21 09:30 or 2026-11-21T09:30:00Z, from 1970 on',
+      )
     );
   }
 
@@ -253,7 +257,13 @@ class CellReader {
   token(column: Column): string | null {
     const cell = this.cell(column).trim();
     if (cell === '') return null;
-    return isToken(cell) ? cell : this.addFault(column, 'format', 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -');
+    if (isToken(cell)) return cell;
+    const isEmail = cell.includes('@');
+    return this.addFault(
+      column,
+      'format',
+      isEmail ? 'must be a referral token, not an email address' : 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -',
+    );
   }
 
   credit(): Credit | null {

@@ -143,7 +143,11 @@ function headerOf(cells: readonly string[], delimiter: Delimiter, mapping: Mappi
   if (!read.includes('email') && !read.includes('phone')) {
     const rule = 'must be a column of the file unless phone is one';
     faults.push(
-      broken('required', `${rule}; the first line, read with ${DELIMITERS[delimiter]}, ${named(names)}`, 'email'),
+      broken(
+        'required',
+        `${rule}; the first line, read with ${DELIMITERS[delimiter]}, names ${listed(names)}`,
+        'email',
+      ),
     );
   }
   if (faults.length > 0) throw invalid(faults);
@@ -153,21 +157,23 @@ function headerOf(cells: readonly string[], delimiter: Delimiter, mapping: Mappi
 function mappingFault(mapping: Mapping, names: readonly string[]): FieldFault | null {
   for (const [name, column] of Object.entries(mapping)) {
     const amount = names.filter((other) => other === name).length;
-    const shown = JSON.stringify(name.slice(0, NAME_LENGTH_SHOWN));
-    if (amount === 0) return broken('known', `must name columns of the file; ${shown} is none`, 'columns');
-    if (amount > 1 && column !== null)
-      return broken('unique', `must name columns that the file has once; it has ${shown} ${amount} times`, 'columns');
+    if (amount === 0) return broken('known', `must name columns of the file; ${quoted(name)} is none`, 'columns');
+    if (amount > 1 && column !== null) {
+      const rule = 'must name columns that the file has once';
+      return broken('unique', `${rule}; it has ${quoted(name)} ${amount} times`, 'columns');
+    }
   }
   return null;
 }
 
-/** The first names of columns, as the end of a sentence: `names "a", "b" and 3 more`. */
-function named(names: readonly string[]): string {
-  const shown = names
-    .slice(0, NAMES_SHOWN)
-    .map((name) => JSON.stringify(name.slice(0, NAME_LENGTH_SHOWN).toWellFormed()));
+/** The first names of columns: `"a", "b" and 3 more`. */
+function listed(names: readonly string[]): string {
   const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
-  return `names ${shown.join(', ')}${more}`;
+  return `${names.slice(0, NAMES_SHOWN).map(quoted).join(', ')}${more}`;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, NAME_LENGTH_SHOWN).toWellFormed());
 }
 
 function lineOf(number: number, given: readonly string[], { uses }: Header): FileLine {

@@ -2,10 +2,10 @@ import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { AnyText, Flag } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, openEnum } from '../platform/contract/formats.js';
 import type { LatestRun } from '../queue/import/importer.js';
-import type { ImportReport } from '../queue/import/import-run.entity.js';
+import type { ImportFault, ImportReport } from '../queue/import/import-run.entity.js';
 import { COLUMNS_MAX, IMPORTED } from './column-names.js';
 import { COLUMN_LENGTH_MAX } from './import-file.js';
-import { ERRORS_MAX } from './import.service.js';
+import { ERRORS_MAX, IGNORED_SHOWN } from './import.service.js';
 import { MAPPING_LENGTH_MAX } from './mapping.js';
 
 const STATES = ['running', 'done', 'failed'] as const;
@@ -25,7 +25,7 @@ export class ImportDto {
   columns?: string;
 }
 
-/** A fault of a line, which was rejected for it. */
+/** A fault of a value or a line. */
 export class ImportErrorDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'The line of the file; the header is line 1.', example: 7 })
   line!: number;
@@ -39,6 +39,10 @@ export class ImportErrorDto {
     example: 'must be an email address',
   })
   message!: string;
+
+  static from({ line, field, message }: ImportFault): ImportErrorDto {
+    return { line, field, message };
+  }
 }
 
 /** A column of the file. */
@@ -66,6 +70,13 @@ export class ImportColumnDto {
     example: 0,
   })
   ignored_values!: number;
+
+  @ApiProperty({
+    type: [ImportErrorDto],
+    maxItems: IGNORED_SHOWN,
+    description: `The faults of the first ${IGNORED_SHOWN} of these values, in the order of the lines.`,
+  })
+  first_ignored!: ImportErrorDto[];
 }
 
 export class ImportReportDto {
@@ -128,9 +139,14 @@ export class ImportReportDto {
       rejected: report.rejected,
       unresolved_referrals: report.unresolved_referrals,
       ignored_values: report.ignored_values ?? 0,
-      columns: (report.columns ?? []).map(({ header, column, ignored_values }) => ({ header, column, ignored_values })),
+      columns: (report.columns ?? []).map(({ header, column, ignored_values, first_ignored: first }) => ({
+        header,
+        column,
+        ignored_values,
+        first_ignored: first.map((fault) => ImportErrorDto.from(fault)),
+      })),
       ignored_columns: [...report.ignored_columns],
-      errors: report.errors.map(({ line, field, message }) => ({ line, field, message })),
+      errors: report.errors.map((fault) => ImportErrorDto.from(fault)),
     };
   }
 }

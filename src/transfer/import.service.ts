@@ -9,7 +9,7 @@ import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { type ChunkOutcome, type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
 import { ImportQuestions } from '../queue/import/import-questions.js';
-import type { ImportReport } from '../queue/import/import-run.entity.js';
+import type { ImportFault, ImportReport } from '../queue/import/import-run.entity.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { type Line, readLine } from './columns.js';
 import type { Column, Mapping } from './column-names.js';
@@ -22,6 +22,8 @@ import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 /** Imports that run at once in a process, one for each account. */
 const IMPORTS_MAX = 2;
 export const ERRORS_MAX = 1_000;
+/** Of the values of a column that are left out, the report shows this many faults. */
+export const IGNORED_SHOWN = 5;
 /** An import ends after this many rejected lines. A file of 1 GiB can have 20 million. */
 const REJECTED_MAX = 1_000_000;
 /** The longest work without a pause. Another request waits this long at each of its turns of the event loop. */
@@ -68,8 +70,14 @@ interface StagedFile {
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
-  /** How many values were left out, by column. */
-  readonly ignored: ReadonlyMap<Column, number>;
+  /** By column. */
+  readonly ignored: ReadonlyMap<Column, IgnoredValues>;
+}
+
+/** The values of a column that were left out. */
+interface IgnoredValues {
+  readonly amount: number;
+  readonly first: readonly ImportFault[];
 }
 
 /** Imports CSV files into waitlists. */
@@ -236,8 +244,8 @@ export class ImportService implements BeforeApplicationShutdown {
   ): Promise<StagedFile> {
     const questions = new ImportQuestions(rules);
     const guessed = guessedOf(header);
-    const errors: { line: number; field: string; message: string }[] = [];
-    const ignored = new Map<Column, number>();
+    const errors: ImportFault[] = [];
+    const ignored = new Map<Column, IgnoredValues>();
     let rejected = 0;
     let lines = 0;
     let since = performance.now();
@@ -247,7 +255,7 @@ export class ImportService implements BeforeApplicationShutdown {
       if (read && faults.length === 0)
         faults.push(...stage(staging, questions, read.line, createdAt, 'join_order' in cells));
       if (faults.length > 0) rejected += 1;
-      else for (const column of read?.ignored.keys() ?? []) ignored.set(column, (ignored.get(column) ?? 0) + 1);
+      else for (const [column, left] of read?.ignored ?? []) addIgnored(ignored, column, number, left);
       for (const { field, message } of faults)
         if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
       if (rejected === REJECTED_MAX) {
@@ -296,16 +304,33 @@ export class ImportService implements BeforeApplicationShutdown {
   }
 }
 
+function addIgnored(
+  ignored: Map<Column, IgnoredValues>,
+  column: Column,
+  line: number,
+  { field, message }: FieldFault,
+): void {
+  const { amount, first } = ignored.get(column) ?? { amount: 0, first: [] };
+  ignored.set(column, {
+    amount: amount + 1,
+    first: amount < IGNORED_SHOWN ? [...first, { line, field, message }] : first,
+  });
+}
+
 function reportOf(
   { uses }: Header,
   { rejected, errors, ignored }: StagedFile,
   { imported, skipped, unresolved }: Omit<ChunkOutcome, 'renamings'>,
 ): ImportReport {
-  const columns = uses.map(({ header, column, isKept }) => ({
-    header: header.slice(0, COLUMN_LENGTH_MAX).toWellFormed(),
-    column,
-    ignored_values: (!isKept && column && ignored.get(column)) || 0,
-  }));
+  const columns = uses.map(({ header, column, isKept }) => {
+    const left = !isKept && column !== null ? ignored.get(column) : undefined;
+    return {
+      header: header.slice(0, COLUMN_LENGTH_MAX).toWellFormed(),
+      column,
+      ignored_values: left?.amount ?? 0,
+      first_ignored: left?.first ?? [],
+    };
+  });
   return {
     imported,
     skipped,

@@ -123,6 +123,8 @@ describe('an import', () => {
       'eve@example.com;Eve;3/1/2026;;Ada Lovelace;;',
       'nobody;Nobody;never;;;;',
     ].join('\r\n');
+    const NONE_IGNORED = { ignored_values: 0, first_ignored: [] };
+    const TIME_RULE = 'must be a time such as 2026-11-21, 2026-11-21 09:30 or 2026-11-21T09:30:00Z, from 1970 on';
     const columns = { Notes: 'metadata', 'Name, as spoken': null };
     const mapped = { query: { columns: JSON.stringify(columns) } };
 
@@ -146,13 +148,23 @@ describe('an import', () => {
         rejected: 1,
         ignored_values: 2,
         columns: [
-          { header: 'E-Mail', column: 'email', ignored_values: 0 },
-          { header: 'First Name', column: 'first_name', ignored_values: 0 },
-          { header: 'Signup Date', column: 'created_at', ignored_values: 1 },
-          { header: 'Referral Code', column: 'referral_token', ignored_values: 0 },
-          { header: 'Referred By', column: 'referred_by', ignored_values: 1 },
-          { header: 'Notes', column: null, ignored_values: 0 },
-          { header: 'Name, as spoken', column: null, ignored_values: 0 },
+          { header: 'E-Mail', column: 'email', ...NONE_IGNORED },
+          { header: 'First Name', column: 'first_name', ...NONE_IGNORED },
+          {
+            header: 'Signup Date',
+            column: 'created_at',
+            ignored_values: 1,
+            first_ignored: [{ line: 4, field: 'created_at', message: TIME_RULE }],
+          },
+          { header: 'Referral Code', column: 'referral_token', ...NONE_IGNORED },
+          {
+            header: 'Referred By',
+            column: 'referred_by',
+            ignored_values: 1,
+            first_ignored: [{ line: 4, field: 'referred_by', message: 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -' }],
+          },
+          { header: 'Notes', column: null, ...NONE_IGNORED },
+          { header: 'Name, as spoken', column: null, ...NONE_IGNORED },
         ],
         ignored_columns: ['Notes', 'Name, as spoken'],
         errors: [{ line: 5, field: 'email', message: 'must be an email address' }],
@@ -178,13 +190,43 @@ describe('an import', () => {
       expect(await everybody(waitlist)).toMatchObject([{ email: 'a@example.com', first_name: 'A; B, C' }]);
     });
 
+    it('guesses no date and no referrer: it counts such values by column, and shows the first five', async () => {
+      const dates = ['24.11.2026', '11/24/2026', '2026-11-24 09:30:15', '1.2.26', '45985', '24 Nov 2026', '02/30/2026'];
+      const lines = dates.map((date, index) => `person-${index}@example.com,${date},person-0@example.com`);
+      const waitlist = await service.world.waitlist();
+
+      const { body } = await send(waitlist, ['Email,Signup Date,Referred By', ...lines].join('\n'));
+
+      expect(body).toMatchObject({ imported: 7, rejected: 0, unresolved_referrals: 0, ignored_values: 13 });
+      const message = 'must be a referral token, not an email address';
+      const faults = (field: string, text: string, numbers: readonly number[]) =>
+        numbers.map((line) => ({ line, field, message: text }));
+      expect(body.columns).toEqual([
+        { header: 'Email', column: 'email', ...NONE_IGNORED },
+        {
+          header: 'Signup Date',
+          column: 'created_at',
+          ignored_values: 6,
+          first_ignored: faults('created_at', TIME_RULE, [2, 3, 5, 6, 7]),
+        },
+        {
+          header: 'Referred By',
+          column: 'referred_by',
+          ignored_values: 7,
+          first_ignored: faults('referred_by', message, [2, 3, 4, 5, 6]),
+        },
+      ]);
+      const people = await byEmail(waitlist);
+      expect(people.get('person-2@example.com')?.created_at).toBe('2026-11-24_09-30-15');
+    });
+
     it('keeps columns in the metadata under their names if `columns` says so', async () => {
       const waitlist = await service.world.waitlist();
 
       const { body } = await send(waitlist, FILE, mapped);
 
       expect(body).toMatchObject({ imported: 3, ignored_columns: ['Name, as spoken'] });
-      expect(body.columns[5]).toEqual({ header: 'Notes', column: 'metadata', ignored_values: 0 });
+      expect(body.columns[5]).toEqual({ header: 'Notes', column: 'metadata', ...NONE_IGNORED });
       const people = await byEmail(waitlist);
       expect(people.get('ada@example.com')?.metadata).toEqual({ Notes: 'VIP; early' });
       expect(people.get('bob@example.com')?.metadata).toBeNull();

@@ -451,6 +451,19 @@ describe('the CLI', () => {
     expect(parseRows(await succeed(['verify', to, '--json']))).toMatchObject([{ state: 'sound', records: 1_000 }]);
   });
 
+  it('says which values of a spreadsheet an import cannot read, in which lines, and which form they need', async () => {
+    const id = await makeWaitlist('Spreadsheet');
+    const file = join(folder.path, 'spreadsheet.csv');
+    writeFileSync(file, 'Email;Signup Date\na@example.com;24.11.2026\nb@example.com;2026-11-24\n');
+
+    const report = await succeed(['waitlist', 'import', id, file, '--dry-run']);
+
+    expect(report.split('\n').slice(1, -1)).toEqual([
+      '  Signup Date: 1 value does not fit created_at, left out',
+      expect.stringMatching(/^ {4}line 2: created_at must be a time such as 2026-11-21,/),
+    ]);
+  });
+
   it('exports and imports nothing where the file or the waitlist is missing', async () => {
     const id = await makeWaitlist('Empty');
     const file = join(folder.path, 'kept.csv');

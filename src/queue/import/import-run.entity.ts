@@ -7,6 +7,13 @@ export interface ImportRules extends Questions {
   readonly region: string | null;
 }
 
+/** A fault of a value or, with the field `line`, of a whole line. */
+export interface ImportFault {
+  readonly line: number;
+  readonly field: string;
+  readonly message: string;
+}
+
 /** The numbers of a file's lines by outcome, and their faults. */
 export interface ImportReport {
   readonly imported: number;
@@ -21,9 +28,10 @@ export interface ImportReport {
     readonly header: string;
     readonly column: string | null;
     readonly ignored_values: number;
+    readonly first_ignored: readonly ImportFault[];
   }[];
   readonly ignored_columns: readonly string[];
-  readonly errors: readonly { readonly line: number; readonly field: string; readonly message: string }[];
+  readonly errors: readonly ImportFault[];
 }
 
 /** The import of one file into one waitlist. A second start of the same file updates the row. */

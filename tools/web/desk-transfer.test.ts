@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 10_000;
 /** Their import takes some seconds, in which the page says that it may be left. */
 const MANY_PEOPLE = 40_000;
+/** More than there are stops of the Tab key. */
+const STOPS_MAX = 100;
 let stage: Stage;
 before(async () => {
   stage = await Stage.open();
@@ -28,16 +30,24 @@ function listOf(people: number, prefix: string): string {
 
 async function openTransfer(waitlistId = 1): Promise<Page> {
   const page = await stage.openPage();
-  // A picker of the system cannot be clicked; without it, the browser downloads the file.
-  await page.addInitScript(() => delete (window as { showSaveFilePicker?: unknown }).showSaveFilePicker);
+  // Such a picker of the system cannot be clicked. Without it, the browser downloads the file, and asks for one by an
+  // input.
+  await page.addInitScript(() => {
+    const pickers = window as { showSaveFilePicker?: unknown; showOpenFilePicker?: unknown };
+    delete pickers.showSaveFilePicker;
+    delete pickers.showOpenFilePicker;
+  });
   await stage.signIn(page, `/desk/${waitlistId}/transfer`);
   await page.getByRole('heading', { name: 'Import and export' }).waitFor();
   return page;
 }
 
+function csvFile(name: string, content: string | Buffer) {
+  return { name, mimeType: 'text/csv', buffer: Buffer.from(content as string) };
+}
+
 function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
-  const buffer = Buffer.from(content as string);
-  return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
+  return page.locator('input[type=file]').setInputFiles(csvFile(name, content));
 }
 
 const columnsOf = (page: Page) => page.getByRole('list', { name: 'Columns of the file' });
@@ -107,6 +117,7 @@ test('a semicolon file of a spreadsheet is understood, and the rest of its colum
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByText('3 people would be imported.').waitFor();
   await page.getByText('1 value of Signup Date does not fit “Time of joining”, and would be left out.').waitFor();
+  await page.getByText('In line 4: Must be a time such as 2026-11-21, 2026-11-21 09:30 or').waitFor();
   await page.getByText('1 value of Referred By does not fit “Referrer’s code”, and would be left out.').waitFor();
   await page.getByText('E-Mail as Email, First Name as First name').waitFor();
   await checkPage(page, 'desk-import-spreadsheet-checked');
@@ -123,6 +134,45 @@ test('a semicolon file of a spreadsheet is understood, and the rest of its colum
     ['ada@example.com', 'Lovelace', '2026-03-02_09-30-00', { Company: 'Analytical Engines' }, 'grace_code'],
     ['joan@example.com', 'Clarke', null, null, null],
   ]);
+  await page.context().close();
+});
+
+test('an import is made by the keyboard alone, the focus moving on with each step', async () => {
+  const page = await openTransfer(await stage.waitlist({ waitlist_name: 'By keyboard' }));
+  const hasFocus = (locator: Locator) => locator.and(page.locator(':focus')).waitFor();
+  const hasHeadingFocus = (name: string) => hasFocus(page.getByRole('heading', { name, exact: true }));
+  const press = async (target: Locator) => {
+    for (let stops = 0; !(await target.evaluate((element) => element === document.activeElement)); stops += 1) {
+      assert.ok(stops < STOPS_MAX, `no stop at ${String(target)}`);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+  };
+  const pressButton = (name: string) => press(page.getByRole('button', { name, exact: true }));
+  const dates = ['24.11.2026', '25.11.2026', '26.11.2026', '27.11.2026', '28.11.2026', '29.11.2026', '2026-11-30'];
+  const lines = dates.map((date, index) => `person-${index}@example.com;${date};person-0@example.com;blog;x`);
+
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), press(page.getByLabel('Choose a CSV file'))]);
+  await chooser.setFiles(csvFile('dates.csv', ['Email;Signup Date;Referred By;Source;Notes', ...lines].join('\n')));
+  await hasHeadingFocus('Choose what the columns are');
+  await pressButton('Keep the 2 left out as metadata');
+  await hasFocus(page.getByLabel('Read Source as'));
+  await pressButton('Check the file');
+  await page.getByText('7 people would be imported.').waitFor();
+  await hasHeadingFocus('Result of the check');
+  await page.getByText('6 values of Signup Date do not fit “Time of joining”, and would be left out.').waitFor();
+  await page.getByText('In lines 2 · 3 · 4 · 5 · 6 and more: Must be a time such as 2026-11-21,').waitFor();
+  await page.getByText('Must be a referral token, not an email address.').waitFor();
+  await checkPage(page, 'desk-import-dates');
+
+  await pressButton('Change the columns');
+  await hasHeadingFocus('Choose what the columns are');
+  await pressButton('Check the file');
+  await pressButton('Import 7 people');
+  await page.getByText('7 people were imported.').waitFor();
+  await hasHeadingFocus('Result of the import');
+  await pressButton('Choose another file');
+  await hasHeadingFocus('Choose a file');
   await page.context().close();
 });
 

@@ -1,4 +1,5 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { useRef } from 'react';
 import { type ColumnUse, DELIMITERS, type Mapping, usesOf } from '../../../src/transfer/column-names';
 import { count } from '../parts/format';
 import { choiceOf, choicesFor, hasContact, restOf, withChoice } from './columns';
@@ -17,7 +18,13 @@ export function ColumnList({
 }) {
   const uses = usesOf(headers, mapping);
   const rest = restOf(uses);
-  const keepRest = () => onMap(rest.reduce((all, header) => ({ ...all, [header]: 'metadata' }), mapping));
+  const list = useRef<HTMLUListElement>(null);
+  const keepRest = () => {
+    // The button goes, and would take the focus along.
+    const first = uses.findIndex(({ header }) => header === rest[0]);
+    list.current?.children[first]?.querySelector('select')?.focus();
+    onMap(rest.reduce((all, header) => ({ ...all, [header]: 'metadata' }), mapping));
+  };
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
@@ -26,7 +33,7 @@ export function ColumnList({
           : `The file has ${count(headers.length)} columns, separated by ${DELIMITERS[delimiter]}.`}{' '}
         Say what each is.
       </Text>
-      <ul className={classes.columns} aria-label="Columns of the file">
+      <ul className={classes.columns} ref={list} aria-label="Columns of the file">
         {uses.map((use, index) => (
           <ColumnRow
             key={index}

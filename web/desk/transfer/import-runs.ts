@@ -28,7 +28,7 @@ interface Common {
   readonly mapping: Mapping;
   readonly isDryRun: boolean;
 }
-type ImportRun = Common &
+export type ImportRun = Common &
   (
     | { readonly state: 'running'; readonly progress: ImportProgress }
     | { readonly state: 'done'; readonly report: ImportReport }

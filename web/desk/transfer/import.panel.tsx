@@ -2,7 +2,7 @@ import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mant
 import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { FileTextIcon, UploadIcon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
@@ -10,7 +10,14 @@ import { type Mapping, usesOf } from '../../../src/transfer/column-names';
 import { ColumnList } from './column-list';
 import { COLUMN_NAMES, hasContact } from './columns';
 import { type FileHead, readHead } from './file-head';
-import { forgetImport, type ImportProgress, type ImportReport, startImport, useImportRun } from './import-runs';
+import {
+  forgetImport,
+  type ImportProgress,
+  type ImportReport,
+  type ImportRun,
+  startImport,
+  useImportRun,
+} from './import-runs';
 import { ProgressBar } from './progress-bar';
 import { Report } from './report';
 
@@ -48,6 +55,8 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
     setChosen(null);
     forgetImport(waitlist.id);
   };
+  const step = stepOf(run, latest.data?.state === 'running', chosen !== null);
+  const heading = useStepFocus(step);
 
   return (
     <Paper component="section" aria-labelledby="import" withBorder p="lg">
@@ -61,6 +70,10 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
             the file. People already on the waitlist are skipped.
           </Text>
         </div>
+        {/* A new element for each step, so that a screen reader announces it. */}
+        <Title order={3} size="h5" key={step} ref={heading} tabIndex={-1}>
+          {step}
+        </Title>
         {body()}
       </Stack>
     </Paper>
@@ -98,6 +111,26 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
       </>
     );
   }
+}
+
+/** The heading of the step that the panel shows. */
+function stepOf(run: ImportRun | null, isOutOfSight: boolean, isChosen: boolean): string {
+  if (run?.state === 'running') return run.isDryRun ? 'Checking the file' : 'Importing the file';
+  if (run?.state === 'failed') return run.isDryRun ? 'The check failed' : 'The import failed';
+  if (run?.state === 'done') return run.isDryRun ? 'Result of the check' : 'Result of the import';
+  if (isOutOfSight) return 'An import is running';
+  return isChosen ? 'Choose what the columns are' : 'Choose a file';
+}
+
+/** Moves the focus to the heading of the next step if the button that had it is gone. */
+function useStepFocus(step: string): RefObject<HTMLHeadingElement | null> {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = useRef(step);
+  useEffect(() => {
+    if (shown.current !== step && document.activeElement === document.body) heading.current?.focus();
+    shown.current = step;
+  }, [step]);
+  return heading;
 }
 
 function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: (sentence: string) => void }) {

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { REPORT } from '../bounds';
 import { csvOf } from '../parts/csv';
@@ -23,6 +23,7 @@ export function Report({
   waitlist: Waitlist;
 }) {
   const { errors, rejected, columns, ignored_columns: ignored } = report;
+  const unread = columns.filter(({ ignored_values: amount }) => amount > 0);
   const read = columns.flatMap(({ header, column }) => (column === null ? [] : [`${header} as ${meaningOf(column)}`]));
   return (
     <Stack gap="sm">
@@ -31,6 +32,15 @@ export function Report({
           <li key={fact}>{fact}</li>
         ))}
       </ul>
+      {unread.length > 0 && (
+        <Alert color="orange" variant="light" title={`Some values ${isDryRun ? 'cannot' : 'could not'} be read`}>
+          <Stack gap="xs">
+            {unread.map((column, index) => (
+              <UnreadValues key={index} column={column} isDryRun={isDryRun} />
+            ))}
+          </Stack>
+        </Alert>
+      )}
       {errors.length > 0 && (
         <>
           <Text size="sm" fw={500} id="problems">
@@ -79,21 +89,52 @@ export function Report({
   );
 }
 
+/** What a person without a value of the column is. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  created_at: 'Without one, people join at the time of the import.',
+  referred_by: 'Without one, people count as not referred.',
+};
+
+/** How many values of a column were left out, and why: the first lines by their fault. */
+function UnreadValues({ column, isDryRun }: { column: ImportReport['columns'][number]; isDryRun: boolean }) {
+  const { header, column: name, ignored_values: amount, first_ignored: first } = column;
+  const values = amount === 1 ? '1 value' : `${count(amount)} values`;
+  const misfit = amount === 1 ? 'does not fit' : 'do not fit';
+  const meaning = meaningOf(name ?? '');
+  const messages = [...new Set(first.map(({ message }) => message))];
+  return (
+    <div className={classes.message}>
+      <Text size="sm">
+        {values} of {header} {misfit} “{meaning}”, and {outcome('left out', amount, isDryRun)}.{' '}
+        {WITHOUT[name ?? ''] ?? 'The people stay.'}
+      </Text>
+      {messages.map((message) => {
+        const numbers = first.filter((fault) => fault.message === message).map(({ line }) => count(line));
+        const shown = `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(' · ')}`;
+        return (
+          <Text size="sm" key={message}>
+            In {shown}
+            {amount > first.length && ' and more'}: {wordsOf({ field: name ?? '', rule: '', message })}
+          </Text>
+        );
+      })}
+    </div>
+  );
+}
+
+function outcome(done: string, number: number, isDryRun: boolean): string {
+  return `${isDryRun ? 'would be' : number === 1 ? 'was' : 'were'} ${done}`;
+}
+
 function factsOf(report: ImportReport, isDryRun: boolean): string[] {
-  const { imported, skipped, rejected, unresolved_referrals: unresolved, columns } = report;
-  const would = (done: string, number: number) => `${isDryRun ? 'would be' : number === 1 ? 'was' : 'were'} ${done}`;
+  const { imported, skipped, rejected, unresolved_referrals: unresolved } = report;
+  const would = (done: string, number: number) => outcome(done, number, isDryRun);
   return [
     `${countPeople(imported)} ${would('imported', imported)}.`,
     skipped > 0 &&
       `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped)}.`,
     rejected > 0 &&
       `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected)}.`,
-    ...columns.map(({ header, column, ignored_values: amount }) => {
-      if (amount === 0) return false;
-      const values = amount === 1 ? '1 value' : `${count(amount)} values`;
-      const misfit = amount === 1 ? 'does not fit' : 'do not fit';
-      return `${values} of ${header} ${misfit} “${meaningOf(column ?? '')}”, and ${would('left out', amount)}. The people stay.`;
-    }),
     unresolved > 0 && `${countPeople(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
   ].filter((fact) => fact !== false);
 }
@@ -102,13 +143,16 @@ function lines(number: number): string {
   return number === 1 ? '1 line' : `${count(number)} lines`;
 }
 
-/** The counts, then the faults. Spreadsheets open it. */
-function fileOf({ errors, ...report }: ImportReport): Blob {
+/** The counts, then the faults, of rejected lines before those of values left out. Spreadsheets open it. */
+function fileOf({ errors, columns, ...report }: ImportReport): Blob {
   const { imported, skipped, rejected, unresolved_referrals, ignored_values } = report;
   const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals, ignored_values });
   return csvOf([
     ['line', 'field', 'message'],
     ...counts.map(([name, number]) => ['', name, number]),
     ...errors.map(({ line, field, message }) => [line, field, message]),
+    ...columns.flatMap(({ first_ignored: first }) =>
+      first.map(({ line, field, message }) => [line, field, `${message} (left out)`]),
+    ),
   ]);
 }

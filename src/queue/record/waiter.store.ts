@@ -266,9 +266,24 @@ export class WaiterStore {
     );
   }
 
-  /** Changes columns of one record. */
-  correct(waitlistId: number, { id, columns }: Correction): Query<void> {
-    return this.waiters.update({ id, waitlistId }, columns);
+  /** Changes columns of records, in this order. Neighbors that change the credit alone share a statement. */
+  correct(waitlistId: number, corrections: readonly Correction[]): Query<unknown> {
+    const queries: Query<unknown>[] = [];
+    const credits = new Map<number, Credit>();
+    const endRun = () => {
+      queries.push(this.setCredits(waitlistId, credits));
+      credits.clear();
+    };
+    for (const { id, columns } of corrections) {
+      const { credit, ...others } = columns;
+      if (credit !== undefined && Object.keys(others).length === 0) credits.set(id, credit);
+      else {
+        endRun();
+        queries.push(this.waiters.update({ id, waitlistId }, columns));
+      }
+    }
+    endRun();
+    return together(queries);
   }
 
   /** Deletes records and leaves their tombstones; a pending one leaves none, because it was never in the queue. */
@@ -351,6 +366,18 @@ export class WaiterStore {
           referred: row.referred === 1,
           amount: Number(row.total),
         })),
+    );
+  }
+
+  private setCredits(waitlistId: number, credits: ReadonlyMap<number, Credit>): Query<unknown> {
+    return together(
+      chunksOf([...credits], UPDATES_MAX).map((some) =>
+        write(
+          `UPDATE waiter ${this.database.dialect.byId()} SET credit = CASE id ${some.map(() => 'WHEN ? THEN ?').join(' ')} END
+           WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
+          [...some.flatMap(([id, credit]) => [id, CREDIT_CODES[credit]]), waitlistId, ...some.map(([id]) => id)],
+        ),
+      ),
     );
   }
 

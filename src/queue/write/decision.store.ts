@@ -54,7 +54,7 @@ export class DecisionStore {
       signupDeliveries,
       ...removals.map((removal) => this.waiters.remove(id, removal)),
       this.waiters.erase(id, erased, at),
-      ...corrections.map((correction) => this.waiters.correct(id, correction)),
+      this.waiters.correct(id, corrections),
       ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: id, ...record })),
       this.waiters.insert(joined),
       this.waiters.updateStandings(id, changedReferrers),

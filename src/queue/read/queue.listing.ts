@@ -173,19 +173,17 @@ export class QueueListing {
     request: PageRequest,
     namePrefix: string,
   ): Promise<Page> {
-    const { start, limit } = request;
-    const afterId = 'afterId' in start ? start.afterId : null;
-    const [waitlist, after] = await session.all([
-      this.queues.find(waitlistId),
-      afterId === null ? known(null) : this.listings.findAfter(waitlistId, afterId),
-    ]);
-    if (afterId !== null && after === null) return pageOf(waitlist, [], []);
-    const isSparse = hasFewReferred(waitlist, request);
+    const { start, referredBy, limit } = request;
+    const after = 'afterId' in start ? await session.one(this.listings.findAfter(waitlistId, start.afterId)) : null;
+    if ('afterId' in start && after === null) return pageOf(await session.one(this.queues.find(waitlistId)), [], []);
+    const isSparse =
+      referredBy === 'anyone' && hasFewReferred(await session.one(this.queues.find(waitlistId)), request);
     const listing = listingOf(request, { namePrefix, isSparse, order: 'joined' });
     const window: Window = { ...ALL, from: after?.nameKey?.startsWith(namePrefix) ? after : null };
-    const records = await session.one(
+    const [waitlist, records] = await session.all([
+      this.queues.find(waitlistId),
       this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
-    );
+    ]);
     return pageOf(waitlist, records, await this.withPositions(session, waitlist, records.slice(0, limit)));
   }
 

@@ -84,6 +84,7 @@ export class WaitlistController {
     'ID_TAKEN',
     'PUBLIC_KEY_TAKEN',
     'SLUG_TAKEN',
+    'TOO_MANY_SLUGS',
     ...REPEAT_PROBLEMS,
     'WAITLIST_RULE_BROKEN',
   )
@@ -131,6 +132,7 @@ export class WaitlistController {
     'INVALID_TOKEN',
     'WAITLIST_NOT_FOUND',
     'SLUG_TAKEN',
+    'TOO_MANY_SLUGS',
     ...REPEAT_PROBLEMS,
     'WAITLIST_RULE_BROKEN',
   )

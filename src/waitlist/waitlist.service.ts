@@ -110,7 +110,7 @@ export class WaitlistService {
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`, `SLUG_TAKEN` for a name that a waitlist has or had. Only the
-   * account that had it may use it again, once the deleted waitlist's records are gone
+   * account that had it may use it again, once the deleted waitlist's records are gone. `TOO_MANY_SLUGS`
    */
   async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();
@@ -161,7 +161,7 @@ export class WaitlistService {
     return { ...waitlist.captcha, secret: this.secrets.open(waitlist.sealedCaptchaSecret ?? '') };
   }
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN` */
+  /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`, `TOO_MANY_SLUGS` */
   async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.
     const waitlist = await this.get(write.accountId, id);

@@ -53,7 +53,7 @@ export class WaitlistStore {
     return this.findOne('w.id = (SELECT waitlist_id FROM waitlist_slug WHERE slug = ?) AND w.is_public = 1', [slug]);
   }
 
-  /** Reserves the slug of a new waitlist. @throws Problem `SLUG_TAKEN` */
+  /** Reserves the slug of a new waitlist. @throws Problem `SLUG_TAKEN`, `TOO_MANY_SLUGS` */
   async claimSlug(session: Session, waitlist: WholeWaitlist): Promise<void> {
     await this.waitlists.claimSlug(session, waitlist);
   }

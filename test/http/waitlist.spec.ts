@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { SLUGS_MAX } from '../../src/queue/settings/waitlist.table.js';
 import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { openDatabase } from '../support/database.js';
 import { type Queue, queueOf } from '../support/queue.js';
@@ -342,6 +343,21 @@ describe('names that a waitlist brings along', () => {
 
     expect(statuses.sort()).toEqual([201, 409]);
     expect(codeOf(await api.patch(`${PATH}/${id}`, { slug }, { token: owner.token }))).toEqual([409, 'SLUG_TAKEN']);
+  });
+
+  it('have at most twenty slugs, and may return to an earlier one', async () => {
+    const slugs = Array.from({ length: SLUGS_MAX }, someSlug);
+    const { id } = (await bring({ slug: slugs[0] })).body;
+    const change = (slug: string) => api.patch(`${PATH}/${id}`, { slug }, { token: owner.token });
+    for (const slug of slugs.slice(1)) expect((await change(slug)).status).toBe(200);
+
+    const refused = someSlug();
+    const answer = await change(refused);
+
+    expect(codeOf(answer)).toEqual([409, 'TOO_MANY_SLUGS']);
+    expect(answer.body.detail).toMatch(/`slug`/);
+    expect((await bring({ slug: refused }, stranger)).status).toBe(201);
+    expect((await change(slugs[0]!)).body).toMatchObject({ slug: slugs[0] });
   });
 
   it('keep a slug for the account after a deletion, once the records are gone', async () => {

@@ -163,6 +163,11 @@ const CATALOG = {
     remedy:
       'Choose another `slug`. If your account deleted the waitlist that had it, try again once its records are deleted too, some seconds later.',
   },
+  TOO_MANY_SLUGS: {
+    status: 409,
+    detail: 'This waitlist cannot have more than 20 values of `slug`, and earlier ones count.',
+    remedy: 'Choose an earlier `slug` of this waitlist, or keep the present one.',
+  },
   IMPORT_RUNNING: {
     status: 409,
     detail: 'An import into this waitlist is running already.',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { Row } from '../../platform/database/table.js';
-import { type Query, select, type Session, type Statement, write } from '../../platform/database/session.js';
+import { type Query, select, type Statement, write } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import type { Questions } from './questions.js';
 import { SETTINGS } from './settings.js';
@@ -49,12 +49,6 @@ export class QueueStore {
   /** Locks the queue, and reads all settings. @throws Problem `WAITLIST_NOT_FOUND` */
   lockWhole(waitlistId: number): Query<WholeWaitlist> {
     return this.lockWith(waitlistId, []);
-  }
-
-  /** Reserves the changed slug, and returns the waitlist with its new addresses. @throws Problem `SLUG_TAKEN` */
-  async withSlug(session: Session, waitlist: WholeWaitlist): Promise<WholeWaitlist> {
-    await this.waitlists.claimSlug(session, waitlist);
-    return { ...waitlist, ...this.waitlists.pagesOf(waitlist) };
   }
 
   /**

@@ -15,6 +15,9 @@ export const LARGE_COLUMNS = [
   'mailText',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 
+/** Slugs that a waitlist has and had: all of them stay reserved. */
+export const SLUGS_MAX = 20;
+
 /** A waitlist with all its settings. */
 export interface WholeWaitlist extends WaitlistEntity {
   /** The address of its page in this service, where people sign up unless `urlLocation` names another page. */
@@ -65,7 +68,7 @@ export class WaitlistTable extends Table<WaitlistEntity> {
    * Reserves the slug for this waitlist, and keeps it reserved after the slug changes. That of a deleted waitlist is
    * free for the same account only, once the records are gone. The upsert locks the row, so that only one of two
    * concurrent claims succeeds.
-   * @throws Problem `SLUG_TAKEN`
+   * @throws Problem `SLUG_TAKEN`, `TOO_MANY_SLUGS`
    */
   async claimSlug(session: Session, { id, accountId, slug }: Pick<WaitlistEntity, 'id' | 'accountId' | 'slug'>) {
     if (slug === null) return;
@@ -86,8 +89,17 @@ export class WaitlistTable extends Table<WaitlistEntity> {
         ([row]) => (row ? { id: row.id, isFree: row.used_id === null && row.account_id === accountId } : null),
       ),
     );
-    if (holder?.id === id) return;
-    if (!holder?.isFree) throw new Problem('SLUG_TAKEN');
-    await session.one(write('UPDATE waitlist_slug SET waitlist_id = ? WHERE slug = ?', [id, slug]));
+    if (holder?.id !== id) {
+      if (!holder?.isFree) throw new Problem('SLUG_TAKEN');
+      await session.one(write('UPDATE waitlist_slug SET waitlist_id = ? WHERE slug = ?', [id, slug]));
+    }
+    const count = await session.one(
+      select<{ total: number }, number>(
+        'SELECT COUNT(*) AS total FROM waitlist_slug WHERE waitlist_id = ?',
+        [id],
+        ([row]) => Number(row?.total),
+      ),
+    );
+    if (count > SLUGS_MAX) throw new Problem('TOO_MANY_SLUGS');
   }
 }

@@ -4,12 +4,14 @@ import { OwnerWriteService } from '../../platform/idempotency/owner-write.servic
 import { Ledger } from '../order/ledger.js';
 import { WaiterStore } from '../record/waiter.store.js';
 import { QueueStore } from '../settings/queue.store.js';
+import { WaitlistTable } from '../settings/waitlist.table.js';
 
 /** The stores of the commands that have a transaction of their own. */
 @Injectable()
 export class ExclusiveStores {
   constructor(
     readonly queues: QueueStore,
+    readonly waitlists: WaitlistTable,
     readonly ledger: Ledger,
     readonly waiters: WaiterStore,
     readonly audit: AuditLog,

@@ -1,4 +1,4 @@
-import { addColumn, migrationsOf, table } from './ddl.js';
+import { addColumn, index, migrationsOf, table } from './ddl.js';
 
 export const waitlistSlugs = migrationsOf(1795737600000, [
   addColumn('waitlist', 'slug', (is) => `${is.code(40)} NULL`),
@@ -10,4 +10,5 @@ export const waitlistSlugs = migrationsOf(1795737600000, [
       account_id ${is.id} NOT NULL,
       waitlist_id ${is.id} NOT NULL`,
   ),
+  index('waitlist_slug_waitlist', 'waitlist_slug', 'waitlist_id'),
 ]);

@@ -18,7 +18,7 @@ export interface Configured {
 
 /**
  * Changes settings. If the spots per referral change, reorders the queue, past referrals too.
- * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`
+ * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`, `TOO_MANY_SLUGS`
  */
 export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive<Configured> {
   // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
@@ -27,12 +27,13 @@ export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive
     kind: 'exclusive',
     deadlineMs: changes.spotsPerReferral === undefined ? undefined : REORDERING_MAX_MS,
     async run(session, waitlistId, stores) {
-      const { queues, audit, writes } = stores;
+      const { queues, waitlists, audit, writes } = stores;
       const [current, done] = await session.all([queues.lockWhole(waitlistId), audit.findDone([write.id])]);
       // A retry after a lost answer to the commit.
       if (done.has(write.id)) return { waitlist: current, recordsMoved };
       const changed = withSettings(current, changes);
-      const waitlist = changed.slug === current.slug ? changed : await queues.withSlug(session, changed);
+      if (changed.slug !== current.slug) await waitlists.claimSlug(session, changed);
+      const waitlist = { ...changed, ...waitlists.pagesOf(changed) };
       const isReordered = waitlist.spotsPerReferral !== current.spotsPerReferral;
       recordsMoved = isReordered ? await reorder(session, waitlist, stores) : 0;
       await session.commit([

@@ -11,7 +11,7 @@ import { type HostileInput, REFUSED, type Target } from './hostile-inputs.js';
 const MEMORY_GROWTH_MAX_BYTES = 8 * 1024 * 1024;
 const TABLES = [
   ...['account', 'account_key', 'login', 'waitlist', 'deleted_waitlist', 'taken_name', 'waiter', 'erased_waiter'],
-  ...['queue_bucket', 'waitlist_day', 'page_view', 'import_run'],
+  ...['waitlist_slug', 'queue_bucket', 'waitlist_day', 'page_view', 'import_run'],
 ];
 
 let service: Service;

@@ -474,6 +474,14 @@ const statistics: HostileInput[] = [
   ...queries(`${WAITLIST}/{id}/reorder?`, { spots_to_move_upon_referral: { ...NUMBER, 'too many': ['10001'] } }, OWNER),
 ];
 
+/** Values of `name`; U+0301 is an accent. */
+const NO_PERSON_NAME = {
+  'too short': ['', 'a'],
+  'no character that counts': ['%20%20', '%CC%81%CC%81'],
+  'too long': ['a'.repeat(101)],
+  'control characters': ['be%00', 'be%1b[31m'],
+  'no UTF-8': ['be%ff'],
+};
 const listing: HostileInput[] = [
   ...queries(
     `${WAITER}?api_key={key}`,
@@ -491,7 +499,8 @@ const listing: HostileInput[] = [
         'control characters': ['a%00'],
         'no UTF-8': ['%ff'],
       },
-      order: { 'no order': ['rank_key', 'joined,(select%201)'] },
+      name: { ...NO_PERSON_NAME, 'beside a search': ['berg&search=ada'] },
+      order: { 'no order': ['', 'rank_key', 'joined,(select%201)'], 'beside a name': ['queue&name=berg'] },
       questions_request: NO_FLAG,
       include_referrer: NO_FLAG,
       offboarded_request: NO_FLAG,
@@ -524,9 +533,16 @@ const listing: HostileInput[] = [
     (token) => ({ call: `GET ${WAITER}?api_key={key}&referral_token=${token}`, headers: OWNER, status: 200 }),
   ),
   ...each(
-    { 'the wildcards and quotes of a search are text': ['%25', '_', "'%20OR%20''='", '%5C', '%F4%8F%BF%BF'] },
-    (text) => ({
-      call: `GET ${WAITER}?api_key={key}&search=${text}`,
+    {
+      'the wildcards and quotes of a search are text': ['%25', '_', "'%20OR%20''='", '%5C', '%F4%8F%BF%BF'].map(
+        (text) => `search=${text}`,
+      ),
+      'the wildcards and quotes of a name are text': ['%25%25', '__', "'%20OR%20''='", '%5C%5C', 'z%F4%8F%BF%BF'].map(
+        (text) => `name=${text}`,
+      ),
+    },
+    (query) => ({
+      call: `GET ${WAITER}?api_key={key}&${query}`,
       headers: OWNER,
       status: 200,
     }),
@@ -604,6 +620,14 @@ const SETTING_FAULTS: Fields = {
   },
   'questions[0].required': { unknown: [true] },
   'questions[0].id': { ...wrongType('number'), ...NO_ID, unknown: [1] },
+  slug: {
+    ...NULLABLE_TEXT,
+    ...disguised('hostile'),
+    'too short': ['', 'ab'],
+    'no letter': ['12345', '---'],
+    'other characters': ['Hostile', 'höstile', 'hostile page', 'hos/tile', '../hostile', "hostile'--"],
+    ...longerThan(40),
+  },
   title: { ...NULLABLE_TEXT, ...disguised('Join'), ...longerThan(200) },
   logo: {
     ...NULLABLE_TEXT,
@@ -670,6 +694,7 @@ const waitlists: HostileInput[] = [
   })),
 ];
 
+const DECISION = { credit: 'refused', signups: [{ uuid: '{uuid}' }, { uuid: '{uuid}' }] };
 const NAMED = { waitlist_id: '{id}', offboard_request: true, signups: [{ uuid: '{uuid}' }, { uuid: '{uuid}' }] };
 const NO_UUID: Faults = {
   'no uuid': ['', '{referral}', '{waiter}', '%', "' OR ''='", '0199f2a4-5b6c-7def-8a90-123456789abc\u0000'],
@@ -681,6 +706,8 @@ const records: HostileInput[] = [
       offset: NUMBER,
       after_id: POSITIVE,
       referral_token: { 'too long': ['A'.repeat(65)] },
+      name: NO_PERSON_NAME,
+      order: { 'no order': ['', 'joined', 'rank_key'], 'beside a name': ['queue&name=berg'] },
       referral_tokens: { 'no tokens': ['', ',', 'A,', "'%20OR%201=1", '{referral}%00', '%C3%A9', 'A'.repeat(33)] },
       questions_request: NO_FLAG,
       include_referrer: NO_FLAG,
@@ -708,6 +735,17 @@ const records: HostileInput[] = [
     ),
   ),
   ...bodies(`PATCH ${SIGNUP}`, NAMED, { offboard_request: { ...wrongType('boolean'), false: [false] } }, OWNERS_FAULT),
+  ...bodies(
+    `POST ${WAITLIST}/{id}/decide_referrals`,
+    DECISION,
+    {
+      credit: { 'left out': [undefined], ...wrongType('text'), 'no decision': ['', 'CREDITED', 'withheld', 'none'] },
+      signups: { ...wrongType('list'), 'no items': [[]], 'too many items': [Array(1001).fill({ uuid: '{uuid}' })] },
+      'signups[0]': wrongType('object'),
+      'signups[1].uuid': { 'left out': [undefined], ...wrongType('text'), ...NO_UUID },
+    },
+    OWNERS_FAULT,
+  ),
   ...bodies(
     `PATCH ${SIGNUP}/{uuid}`,
     {},

@@ -4,8 +4,9 @@ import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
 import { PayloadEntity } from '../../src/outbox/payload.entity.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { SignupDeliveries } from '../../src/queue/record/signup-deliveries.js';
-import { queueOf } from '../support/queue.js';
+import { commands, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
@@ -222,6 +223,35 @@ describe('the credit of a referral', () => {
 
       const [ada] = await service.world.list(waitlist, { email: 'ada@example.com' });
       expect(ada).toMatchObject({ amount_referred: 1_000 });
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
+    it('is the last decision if several share a transaction', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const ada = await service.world.signup(waitlist);
+      const [first, second] = [
+        await refer(waitlist, ada, { email: throwaway() }),
+        await refer(waitlist, ada, { email: throwaway() }),
+      ];
+      const { writer } = queueOf(service.app);
+      const submit = (people: readonly Person[], credit: 'credited' | 'refused') => {
+        const uuids = people.map(({ uuid }) => uuid);
+        return writer.submit(waitlist.id, commands.decideReferrals(uuids, credit, operatorWrite(1)));
+      };
+
+      // The first runs alone, and the others wait for it together.
+      await Promise.all([
+        submit([second], 'refused'),
+        submit([first, second], 'credited'),
+        submit([first], 'refused'),
+        submit([second], 'credited'),
+      ]);
+
+      expect([await get(waitlist, first), await get(waitlist, second)]).toMatchObject([
+        { credit: 'refused' },
+        { credit: 'credited' },
+      ]);
+      expect((await get(waitlist, ada)).amount_referred).toBe(1);
       expect(await verify(waitlist)).toEqual([]);
     });
 

@@ -196,6 +196,28 @@ describe('the people of a waitlist', () => {
         await panel.getByText('Edited or moved').waitFor();
       });
 
+      test('are edited by keys alone; the focus comes back to “Edit”', async () => {
+        const { page } = journey;
+        const panel = page.getByRole('dialog').first();
+        const focus = (role: 'button' | 'textbox', name: string) =>
+          panel.getByRole(role, { name, exact: true }).and(page.locator(':focus')).waitFor();
+        await focus('button', 'Edit');
+        await page.keyboard.press('Enter');
+        await focus('textbox', 'Email');
+        await panel.getByRole('button', { name: 'Cancel' }).press('Enter');
+        await focus('button', 'Edit');
+        await page.keyboard.press('Enter');
+        await focus('textbox', 'Email');
+        await panel.getByLabel('First name').fill('Emma');
+        await page.route('**/api/v1/signup/*', (route) => route.fulfill(TOO_MANY), { times: 1 });
+        await panel.getByRole('button', { name: 'Save' }).press('Enter');
+        await panel.getByRole('alert').getByText('Too many requests.').waitFor();
+        await focus('button', 'Save');
+        await page.keyboard.press('Enter');
+        await panel.getByText('Emma Number').waitFor();
+        await focus('button', 'Edit');
+      });
+
       test('are moved by what is typed last, and once, however many attempts it takes', async () => {
         const { page } = journey;
         const panel = page.getByRole('dialog').first();
@@ -237,6 +259,20 @@ describe('the people of a waitlist', () => {
         await erase.click();
         await page.getByText(`Nobody in line matches “${email}”.`).waitFor();
         await search(journey, '');
+      });
+
+      test('are selected and no longer selected by keys alone; the focus comes back to their row', async () => {
+        const { page, grid } = journey;
+        const bar = page.getByRole('group', { name: 'Selected people' });
+        // So that the bar fades.
+        await page.emulateMedia({ reducedMotion: 'no-preference' });
+        await grid.getByRole('row').nth(2).focus();
+        await page.keyboard.press('Space');
+        await bar.getByText('1 selected').waitFor();
+        await bar.getByRole('button', { name: 'Clear selection' }).press('Enter');
+        await bar.waitFor({ state: 'detached' });
+        await grid.locator('[aria-rowindex="3"]:focus').waitFor();
+        await page.emulateMedia({ reducedMotion: 'reduce' });
       });
 
       test('are let in when they are selected, and named with what to do next', async () => {

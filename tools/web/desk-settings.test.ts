@@ -273,11 +273,15 @@ test('a waitlist is closed and made private after a question, and opened again f
   await yourPage.getByText('its address and QR code lead to “Page not found”').waitFor();
   assert.equal(await yourPage.getByLabel('Address').count(), 0);
   await checkPage(page, 'desk-overview-private');
-  await page.getByRole('button', { name: 'Make it public again' }).click();
+  // By the keyboard: the button is gone, so the focus goes to the heading.
+  const focused = page.getByRole('heading', { level: 1, name: 'Overview' }).and(page.locator(':focus'));
+  await page.getByRole('button', { name: 'Make it public again' }).press('Enter');
   await yourPage.getByText('The page and the widget say that the waitlist is closed').waitFor();
+  await focused.waitFor();
   await checkPage(page, 'desk-overview-closed');
-  await page.getByRole('button', { name: 'Open it again' }).click();
+  await page.getByRole('button', { name: 'Open it again' }).press('Enter');
   await page.getByText('First steps').waitFor();
+  await focused.waitFor();
   assert.equal(await page.getByRole('button', { name: 'Open it again' }).count(), 0);
   assert.equal((await waitlist(id)).is_closed, false);
   await page.context().close();

@@ -1,11 +1,18 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { ProblemAlert } from '../parts/problem-alert';
-import { actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
+import { useFocusKeeper } from '../parts/use-focus-keeper';
+import { type Act, actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
 
 /** Says that the waitlist is closed or private, with buttons that undo it. Nothing for an open one. */
 export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
   const send = useWaitlistChange(waitlist.id);
+  // The button of an act is gone with it.
+  const keepFocus = useFocusKeeper(send.isPending);
+  const start = (act: Act) => {
+    keepFocus();
+    send.mutate(act);
+  };
   // Those that take it back happen without a question.
   const acts = actsOf(waitlist).filter(({ question }) => question === null);
   if (acts.length === 0) return null;
@@ -20,7 +27,7 @@ export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
               key={act.name}
               variant="default"
               loading={send.isPending && send.variables.done === act.done}
-              onClick={() => send.mutate(act)}
+              onClick={() => start(act)}
             >
               {act.label}
             </Button>

@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core';
+import { useFocusKeeper } from './use-focus-keeper';
 
 /** The end of a form in a dialog or a panel. `act` is the label of the button that sends it. */
 export function FormButtons({
@@ -14,12 +15,14 @@ export function FormButtons({
   isSending: boolean;
   onCancel: () => void;
 }) {
+  // The button that was pressed is disabled meanwhile.
+  const keepFocus = useFocusKeeper(isSending);
   return (
     <Group justify="flex-end">
       <Button variant="default" onClick={onCancel} disabled={isSending}>
         Cancel
       </Button>
-      <Button type="submit" color={color} disabled={!canAct} loading={isSending}>
+      <Button type="submit" color={color} disabled={!canAct} loading={isSending} onClick={keepFocus}>
         {act}
       </Button>
     </Group>

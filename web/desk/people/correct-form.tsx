@@ -72,7 +72,7 @@ export function CorrectForm({
         <TextInput
           label="Email"
           type="email"
-          data-autofocus
+          autoFocus
           maxLength={PERSON.email.maxLength}
           {...form.getInputProps('email')}
         />

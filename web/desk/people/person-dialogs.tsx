@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import { useFocusKeeper } from '../parts/use-focus-keeper';
 import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetNextInDialog } from './let-in';
@@ -75,31 +76,4 @@ export function usePersonDialogs(
         return <RefuseAllDialog person={dialog.person} onClose={close} />;
     }
   }
-}
-
-/**
- * Restores the focus when the last dialog closes. The returned function remembers the focused element. If that is gone
- * or disabled by then, the focus goes to the table row that Tab reaches, else to the heading of the page or the panel.
- */
-function useFocusKeeper(isOpen: boolean): () => void {
-  const kept = useRef<{ element: Element | null; place: ParentNode | null }>(null);
-  useEffect(() => {
-    if (isOpen || kept.current === null) return;
-    const { element, place } = kept.current;
-    kept.current = null;
-    const candidates = [
-      element,
-      place?.querySelector('[role="grid"] [role="row"][tabindex="0"]'),
-      place?.querySelector('h1, button'),
-    ];
-    for (const candidate of candidates) {
-      if (!(candidate instanceof HTMLElement) || !candidate.isConnected) continue;
-      candidate.focus({ preventScroll: true });
-      if (document.activeElement === candidate) return;
-    }
-  }, [isOpen]);
-  return () => {
-    const element = document.activeElement;
-    kept.current = { element, place: element?.closest('[role="dialog"]') ?? document.getElementById('page') };
-  };
 }

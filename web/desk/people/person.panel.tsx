@@ -71,7 +71,8 @@ function isMissing(error: Error): boolean {
 }
 
 function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialog: PersonDialog) => void }) {
-  const [isCorrecting, setIsCorrecting] = useState(false);
+  /** Null before the first time. */
+  const [isCorrecting, setIsCorrecting] = useState<boolean | null>(null);
   const isWaiting = person.status === 'waiting';
   if (isCorrecting)
     return (
@@ -94,7 +95,7 @@ function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialo
             Move
           </Button>
         )}
-        <Button variant="default" onClick={() => setIsCorrecting(true)}>
+        <Button variant="default" autoFocus={isCorrecting === false} onClick={() => setIsCorrecting(true)}>
           Edit
         </Button>
         <Button variant="subtle" color="red" onClick={() => open({ kind: 'erase', people: [person] })}>

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { count } from '../parts/format';
+import { useFocusKeeper } from '../parts/use-focus-keeper';
 import { sentenceOf } from '../problem';
 import { choicesFor } from './credit';
 import type { Person } from './people.queries';
@@ -34,6 +35,8 @@ export function SelectionBar({
     if (wasBusy.current && more === null) total.current?.focus();
     wasBusy.current = more?.isBusy ?? false;
   }, [more]);
+  const isOpen = people.length > 0;
+  const keepFocus = useFocusKeeper(isOpen);
   const waiting = people.filter(({ status }) => status === 'waiting');
   const approvable = people.filter((person) => choicesFor(person).canApprove);
   const refusable = people.filter((person) => choicesFor(person).canRefuse);
@@ -69,7 +72,9 @@ export function SelectionBar({
   );
   return (
     <ActionBar
-      opened={people.length > 0}
+      opened={isOpen}
+      // While it fades, its buttons take no focus.
+      inert={!isOpen}
       // Within the page's landmark.
       withinPortal={false}
       position={{ bottom: 'calc(var(--app-shell-footer-offset, 0rem) + 16px)', left: 0, right: 0 }}
@@ -91,7 +96,13 @@ export function SelectionBar({
       <Button size="sm" variant="subtle" color="red" onClick={() => onAct({ kind: 'erase', people })}>
         Erase
       </Button>
-      <CloseButton aria-label="Clear selection" onClick={onClear} />
+      <CloseButton
+        aria-label="Clear selection"
+        onClick={() => {
+          keepFocus();
+          onClear();
+        }}
+      />
     </ActionBar>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
+import { useFocusKeeper } from '../parts/use-focus-keeper';
 import { type Act, actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
 
@@ -12,6 +13,12 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   // Stays while the dialog fades.
   const [asked, setAsked] = useState<Act | null>(null);
   const send = useWaitlistChange(waitlist.id);
+  // The button is disabled meanwhile.
+  const keepFocus = useFocusKeeper(send.isPending);
+  const start = (act: Act) => {
+    keepFocus();
+    send.mutate(act);
+  };
   const ask = (act: Act) => {
     setAsked(act);
     setIsAsking(true);
@@ -26,7 +33,7 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
               key={one.name}
               variant="default"
               loading={send.isPending && send.variables.done === one.done}
-              onClick={() => (one.question ? ask(one) : send.mutate(one))}
+              onClick={() => (one.question ? ask(one) : start(one))}
             >
               {one.label}
             </Button>

@@ -353,6 +353,37 @@ test('a color is brought into one form, and what is none stays beside a sentence
   await page.context().close();
 });
 
+test('an address is brought into one form; a fault that appears on blur does not move a button from under a click', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Addresses' });
+  const page = await openSettings('form', id);
+  await page.getByRole('textbox', { name: 'Signup page' }).fill('not an address');
+  const add = page.getByRole('button', { name: 'Add question' });
+  await add.scrollIntoViewIfNeeded();
+  const box = await add.boundingBox();
+  assert.ok(box);
+  // At its upper edge.
+  await page.mouse.move(box.x + box.width / 2, box.y + 2);
+  await page.mouse.down();
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.mouse.up();
+  await page.getByRole('group', { name: 'Question 1' }).waitFor();
+  await page.getByText('Enter an address, such as https://example.com.').waitFor();
+  await page.getByRole('button', { name: 'Discard' }).click();
+
+  await page.getByRole('tab', { name: 'Appearance' }).click();
+  const sites = page.getByRole('textbox', { name: 'Sites that may show the page in a frame' });
+  await sites.fill('example.com\nnot a site');
+  await sites.press('Tab');
+  await page.getByText('Enter an address, such as https://example.com.').waitFor();
+  await sites.fill('example.com\n\n https://Shop.example.com/');
+  await sites.press('Tab');
+  assert.equal(await sites.inputValue(), 'https://example.com\nhttps://shop.example.com');
+  await save(page);
+  const { frame_origins } = (await waitlist(id)) as { frame_origins?: string[] };
+  assert.deepEqual(frame_origins, ['https://example.com', 'https://shop.example.com']);
+  await page.context().close();
+});
+
 test('the preview stands beside Form and Appearance, and follows the text that is edited', async () => {
   const page = await openSettings('form');
   const preview = page.frameLocator('iframe[title="Preview"]');
@@ -423,7 +454,9 @@ test('a waitlist is deleted by typing its name as it is shown', async () => {
 
 test('a waitlist gets a name in its address, which no other has, and says who invited', async () => {
   await createWaitlist({ waitlist_name: 'First', slug: 'lumen' });
-  const id = await createWaitlist({ waitlist_name: 'Second' });
+  // As if it were a page of the owner's own.
+  const waitlist_url_location = `${stage.service.url}/waitlist/lumen-one`;
+  const id = await createWaitlist({ waitlist_name: 'Second', slug: 'lumen-one', waitlist_url_location });
   const page = await openSettings('form', id);
   const name = page.getByRole('textbox', { name: 'Short address' });
   for (const [typed, answer] of [
@@ -436,7 +469,9 @@ test('a waitlist gets a name in its address, which no other has, and says who in
     assert.equal(await name.getAttribute('aria-invalid'), 'true');
   }
   await checkPage(page, 'desk-settings-slug');
-  await name.fill('lumen-two');
+  await name.fill(' Lumen-Two ');
+  await name.press('Tab');
+  assert.equal(await name.inputValue(), 'lumen-two');
   await save(page);
   await page.getByRole('tab', { name: 'Appearance' }).click();
   await page.getByLabel('Say who invited a visitor').check();

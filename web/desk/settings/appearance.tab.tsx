@@ -2,6 +2,8 @@ import { Accordion, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from 
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import { AddressInput } from '../parts/address-input';
+import { readOrigins } from '../parts/addresses';
+import { inOneForm } from '../parts/in-one-form';
 import { TEXTS, type TextKey } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
@@ -168,6 +170,7 @@ function WidgetSection({ form }: { form: AppearanceForm }) {
           autosize
           minRows={2}
           {...form.getInputProps('frame_origins')}
+          {...inOneForm(form, 'frame_origins', readOrigins)}
           error={originFault !== undefined}
         />
         {originFault && <Input.Error mt={4}>{originFault}</Input.Error>}
@@ -194,6 +197,6 @@ function changesOf(changed: Partial<AppearanceValues>, waitlist: Waitlist): Sett
     ),
     ...(texts && { texts: toTexts(texts) }),
     ...(colors && { configuration_style_json: toStyle(colors, waitlist) }),
-    ...(origins !== undefined && { frame_origins: origins.split('\n').flatMap((line) => line.trim() || []) }),
+    ...(origins !== undefined && { frame_origins: readOrigins(origins).text.split('\n').filter(Boolean) }),
   };
 }

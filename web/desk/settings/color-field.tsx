@@ -2,6 +2,7 @@ import { ColorInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { AppearanceValues } from './appearance-values';
 import type { ColorName } from './appearance-fields';
+import { inOneForm } from '../parts/in-one-form';
 import { colorOf } from './colors';
 
 const FAULT = 'Enter a color as six hex digits, such as #4937e7.';
@@ -36,11 +37,7 @@ export function ColorField({
       // Otherwise the library clears text that is no color.
       fixOnBlur={false}
       {...form.getInputProps(path)}
-      onBlur={() => {
-        const fault = colorFault(text);
-        if (fault === null) form.setFieldValue(path, colorOf(text) ?? '');
-        else form.setFieldError(path, fault);
-      }}
+      {...inOneForm(form, path, (typed) => ({ text: colorOf(typed) ?? '', fault: colorFault(typed) }))}
     />
   );
 }

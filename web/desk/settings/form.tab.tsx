@@ -4,6 +4,7 @@ import { AddressInput } from '../parts/address-input';
 import type { PublicWaitlist } from '../../page/model';
 import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
+import { inOneForm, type Read } from '../parts/in-one-form';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { toPublic } from './appearance-values';
@@ -39,16 +40,21 @@ const REQUIREMENTS = [
 ];
 
 /** The service has the same rule. Its message has a pattern. */
-const RULES = {
-  slug: (text: string) =>
-    text.trim() === '' || /^(?=.*[a-z])[a-z\d-]{3,40}$/.test(text.trim())
-      ? null
-      : 'Use 3 to 40 characters: lowercase letters a–z, digits and hyphens, with at least one letter.',
-};
+const SLUG = /^(?=.*[a-z])[a-z\d-]{3,40}$/;
+
+const RULES = { slug: (typed: string) => readSlug(typed).fault };
+
+/** The slug that was typed, in lower case. Empty text has no fault. */
+function readSlug(typed: string): Read {
+  const text = typed.trim().toLowerCase();
+  if (text === '' || SLUG.test(text)) return { text, fault: null };
+  return { text, fault: 'Use 3 to 40 characters: letters a–z, digits and hyphens, with at least one letter.' };
+}
 
 /** What the signup form asks for. */
 export function FormTab({ waitlist }: { waitlist: Waitlist }) {
-  const settings = useSettingsForm(waitlist, valuesOf, changesOf, RULES);
+  const toChanges = (changed: Partial<FormValues>, before: FormValues) => changesOf(changed, before, waitlist);
+  const settings = useSettingsForm(waitlist, valuesOf, toChanges, RULES);
   const { form, saved } = settings;
   const shown = useMemo(() => previewed(waitlist, form.values), [waitlist, form.values]);
   return (
@@ -67,12 +73,13 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                 />
                 <TextInput
                   label="Short address"
-                  description={`Your page is ${hostedPage({ id: waitlist.id, slug: form.values.slug || null })}. Earlier addresses keep working.`}
+                  description={`Your page is ${hostedPage({ id: waitlist.id, slug: readSlug(form.values.slug).text || null })}. Earlier addresses keep working.`}
                   placeholder={String(waitlist.id)}
                   maxLength={WAITLIST.slug.maxLength}
                   autoCapitalize="none"
                   spellCheck={false}
                   {...form.getInputProps('slug')}
+                  {...inOneForm(form, 'slug', readSlug)}
                 />
                 <AddressInput
                   form={form}
@@ -179,15 +186,26 @@ function askedOf({ required_contact: contact, uses_firstname_lastname: usesNames
   return { ...contact, first_name: asked(contact.first_name), last_name: asked(contact.last_name) };
 }
 
-function changesOf(changed: Partial<FormValues>, before: FormValues): SettingChanges {
-  const { waitlist_url_location, slug, required_contact, default_region, questions, ...others } = changed;
+function changesOf(changed: Partial<FormValues>, before: FormValues, waitlist: Waitlist): SettingChanges {
+  const { waitlist_url_location: page, slug: typed, required_contact, default_region, questions, ...others } = changed;
   return {
     ...others,
-    ...(waitlist_url_location !== undefined && { waitlist_url_location: waitlist_url_location || null }),
-    ...(slug !== undefined && { slug: slug.trim() || null }),
+    ...pageChanges(waitlist, page, typed === undefined ? undefined : readSlug(typed).text || null),
     ...(required_contact && contactChanges(required_contact, before.required_contact)),
     ...(default_region !== undefined && { default_region: default_region || null }),
     ...(questions && { questions: toQuestions(questions) }),
+  };
+}
+
+/** The page of this service, under its old or its new name, is not a page of the owner's own, so it is not stored. */
+function pageChanges(waitlist: Waitlist, page?: string, slug?: string | null): SettingChanges {
+  const { id, slug: before, waitlist_url_location: pageBefore } = waitlist;
+  const hosted = [before, null, slug ?? null].map((name) => hostedPage({ id, slug: name }));
+  const isHosted = page === undefined ? slug !== undefined && hosted.includes(pageBefore) : hosted.includes(page);
+  return {
+    ...(slug !== undefined && { slug }),
+    ...(page !== undefined && { waitlist_url_location: page || null }),
+    ...(isHosted && { waitlist_url_location: null }),
   };
 }
 

@@ -306,6 +306,7 @@ describe('the overview', () => {
     await page.getByText('(done)').first().waitFor({ state: 'attached' });
     assert.equal(await page.getByText('(done)').count(), 1);
     await page.getByText('0 joined in 30 days').first().waitFor();
+    await page.getByText('The waitlist is new, so 7 days are shown.').waitFor();
     await checkPage(page, 'desk-overview-empty');
   });
 
@@ -326,6 +327,13 @@ describe('the overview', () => {
     assert.deepEqual(await today.getByRole('cell').allTextContents(), ['200', '20', '0', '0']);
     await checkPage(page, 'desk-overview-numbers');
 
+    assert.equal(await page.getByText('The waitlist is new').count(), 0);
+    const address = page.getByRole('textbox', { name: 'Address' });
+    const isWhole = (field: Element) =>
+      field.scrollWidth <= field.clientWidth && field.scrollHeight <= field.clientHeight;
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await address.evaluate(isWhole), true);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'Copy: Address' }).click();
     await page.getByRole('button', { name: 'Address: copied' }).waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${stage.service.url}/waitlist/1`);

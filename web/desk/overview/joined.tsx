@@ -33,12 +33,15 @@ export function Joined({ days, since }: { days: readonly DayStatistics[]; since:
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
   const [joined, views] = [total('signups'), total('page_views')];
   const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
-  const description =
-    views > 0 ? `${sentence} ${views === 1 ? '1 page view' : `${count(views)} page views`}.` : sentence;
+  const description = [
+    sentence,
+    views > 0 && `${views === 1 ? '1 page view' : `${count(views)} page views`}.`,
+    shown.length < span && `The waitlist is new, so ${shown.length} days are shown.`,
+  ];
   return (
     <Section
       title="Joined per day"
-      description={description}
+      description={description.filter(Boolean).join(' ')}
       action={
         <Group gap="xs">
           <Button size="compact-sm" variant="subtle" onClick={() => setIsTable(!isTable)}>

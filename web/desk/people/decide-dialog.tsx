@@ -13,8 +13,8 @@ const TEXTS = {
     many: 'Their referrers move forward. Where an email still has to be confirmed, the referral counts after that.',
   },
   refused: {
-    one: 'The referrer loses any places that this referral earned. The person keeps their place. You can approve the referral later.',
-    many: 'Their referrers lose any places that these referrals earned. The people themselves keep their places. You can approve the referrals later.',
+    one: 'The referrer loses any places that this referral earned. Nothing changes for this person. You can approve the referral later.',
+    many: 'Their referrers lose any places that these referrals earned. Nothing changes for the people themselves. You can approve the referrals later.',
   },
 } as const;
 

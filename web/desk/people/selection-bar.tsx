@@ -44,6 +44,9 @@ export function SelectionBar({
     mutationFn: () => savePeople(`people-${waitlistId}`, waitlistId, people),
     onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
   });
+  /** The label of an act on some of the selected people says on how many. */
+  const labelOf = (act: string, those: readonly Person[]) =>
+    those.length < people.length ? `${act} ${count(those.length)}` : act;
   const letIn = waiting.length > 0 && (
     <Button
       key="let in"
@@ -51,7 +54,7 @@ export function SelectionBar({
       variant={isDeciding ? 'default' : 'filled'}
       onClick={() => onAct({ kind: 'let in', people: waiting })}
     >
-      Let in
+      {labelOf('Let in', waiting)}
     </Button>
   );
   const decide = [
@@ -66,7 +69,7 @@ export function SelectionBar({
           variant={isDeciding && act === 'Approve' ? 'filled' : 'default'}
           onClick={() => onAct({ kind: 'decide', credit, people: those })}
         >
-          {act}
+          {labelOf(act, those)}
         </Button>
       ),
   );

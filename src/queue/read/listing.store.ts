@@ -52,6 +52,12 @@ export interface Waiting {
   readonly withheld: number;
 }
 
+/** A record and how many are before it in its bucket. */
+interface Ahead {
+  readonly seq: number;
+  readonly ahead: number;
+}
+
 interface Condition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
@@ -126,35 +132,21 @@ export class ListingStore {
    * with more than {@link AHEAD_MAX} before them are missing there.
    */
   findAhead(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
-    if (records.length === 0) return known(new Map());
-    const { dialect } = this.database;
-    const inQueue = `waiter ${dialect.byIndex('waiter_order')} WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting}`;
-    // The records of a page by name or referrals are in many buckets. There, COUNT is ten times as fast as ROW_NUMBER.
-    if (dialect.isEmbedded) {
-      const count = (condition: string) =>
-        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${inQueue} AND rank_bucket = w.rank_bucket AND ${condition} LIMIT ${AHEAD_MAX + 1}) counted)`;
-      return select<{ seq: number; lower: number; equal: number }, ReadonlyMap<number, number>>(
-        `SELECT w.seq, ${count('rank_key < w.rank_key')} AS lower, ${count('rank_key = w.rank_key AND seq > w.seq')} AS equal
-         FROM waiter w ${dialect.byId()} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(records.length)})`,
-        [waitlistId, waitlistId, waitlistId, ...records.map(({ id }) => id)],
-        (rows) =>
-          new Map(
-            rows.flatMap(({ seq, lower, equal }) =>
-              lower > AHEAD_MAX || equal > AHEAD_MAX ? [] : [[seq, lower + equal]],
-            ),
-          ),
-      );
+    // The records of a page by name or referrals are in many buckets. There, COUNT is faster than ROW_NUMBER: ten times
+    // on the embedded database, and by a third on MySQL.
+    if (this.database.dialect.isEmbedded) return this.countAheadToMax(waitlistId, records);
+    const byBucket = new Map<number, StoredWaiter[]>();
+    for (const record of records) {
+      const bucket = leafOf(QUEUE_AXIS, record.rankKey);
+      const sharers = byBucket.get(bucket);
+      if (sharers) sharers.push(record);
+      else byBucket.set(bucket, [record]);
     }
-    const buckets = [...new Set(records.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
-    return select<{ seq: number; ahead: number }, ReadonlyMap<number, number>>(
-      `SELECT seq, ahead FROM (
-         SELECT seq, ROW_NUMBER() OVER (PARTITION BY rank_bucket ORDER BY rank_key, seq DESC) - 1 AS ahead FROM (
-           SELECT rank_bucket, rank_key, seq FROM ${inQueue} AND rank_bucket IN (${placeholders(buckets.length)})
-         ) counted
-       ) numbered WHERE seq IN (${placeholders(records.length)})`,
-      [waitlistId, ...buckets, ...records.map(({ seq }) => seq)],
-      (rows) => new Map(rows.map(({ seq, ahead }) => [seq, Number(ahead)])),
-    );
+    // COUNT reads a bucket for each of its records, and ROW_NUMBER once for all: it may be crowded.
+    const alone = [...byBucket.values()].filter(({ length }) => length === 1).flat();
+    const sharing = [...byBucket.values()].filter(({ length }) => length > 1).flat();
+    const found = together([this.countAhead(waitlistId, alone), this.numberAhead(waitlistId, sharing)]);
+    return mapped(found, (maps) => new Map(maps.flatMap((ahead) => [...ahead])));
   }
 
   /** How many records a listing has, counted in its index. */
@@ -243,6 +235,57 @@ export class ListingStore {
           : null,
     );
   }
+
+  private countAhead(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
+    if (records.length === 0) return known(new Map());
+    const { dialect } = this.database;
+    return select<Ahead, ReadonlyMap<number, number>>(
+      `SELECT w.seq, (
+         SELECT COUNT(*) FROM waiter o ${dialect.byIndex('waiter_order')}
+         WHERE o.waitlist_id = w.waitlist_id AND o.status = ${STATUS_CODES.waiting} AND o.rank_bucket = w.rank_bucket
+           AND (o.rank_key < w.rank_key OR (o.rank_key = w.rank_key AND o.seq > w.seq))
+       ) AS ahead
+       FROM waiter w ${dialect.byId()} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(records.length)})`,
+      [waitlistId, ...records.map(({ id }) => id)],
+      aheadBySeq,
+    );
+  }
+
+  private numberAhead(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
+    if (records.length === 0) return known(new Map());
+    const buckets = [...new Set(records.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
+    return select<Ahead, ReadonlyMap<number, number>>(
+      `SELECT seq, ahead FROM (
+         SELECT seq, ROW_NUMBER() OVER (PARTITION BY rank_bucket ORDER BY rank_key, seq DESC) - 1 AS ahead FROM (
+           SELECT rank_bucket, rank_key, seq FROM waiter ${this.database.dialect.byIndex('waiter_order')}
+           WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(buckets.length)})
+         ) counted
+       ) numbered WHERE seq IN (${placeholders(records.length)})`,
+      [waitlistId, ...buckets, ...records.map(({ seq }) => seq)],
+      aheadBySeq,
+    );
+  }
+
+  /** Up to {@link AHEAD_MAX}; records with more are missing. */
+  private countAheadToMax(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
+    if (records.length === 0) return known(new Map());
+    const { dialect } = this.database;
+    const count = (condition: string) =>
+      `(SELECT COUNT(*) FROM (SELECT 1 FROM waiter ${dialect.byIndex('waiter_order')}
+         WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket = w.rank_bucket AND ${condition}
+         LIMIT ${AHEAD_MAX + 1}) counted)`;
+    return select<{ seq: number; lower: number; equal: number }, ReadonlyMap<number, number>>(
+      `SELECT w.seq, ${count('rank_key < w.rank_key')} AS lower, ${count('rank_key = w.rank_key AND seq > w.seq')} AS equal
+       FROM waiter w ${dialect.byId()} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(records.length)})`,
+      [waitlistId, waitlistId, waitlistId, ...records.map(({ id }) => id)],
+      (rows) =>
+        new Map(
+          rows.flatMap(({ seq, lower, equal }) =>
+            lower > AHEAD_MAX || equal > AHEAD_MAX ? [] : [[seq, lower + equal]],
+          ),
+        ),
+    );
+  }
 }
 
 const KEYS = {
@@ -254,6 +297,10 @@ const KEYS = {
 const ANY: Condition = { sql: 'TRUE', values: [] };
 /** Above all other characters. */
 const LAST_CHARACTER = '\u{10FFFF}';
+
+function aheadBySeq(rows: readonly Ahead[]): ReadonlyMap<number, number> {
+  return new Map(rows.map(({ seq, ahead }) => [seq, Number(ahead)]));
+}
 
 function filterOf(waitlistId: number, listing: Listing): Condition {
   const { status, credit, referredBy, keys, emailPrefix, namePrefix } = listing;

@@ -9,6 +9,12 @@ import { WaitlistService } from '../waitlist/waitlist.service.js';
 
 const EMAIL_DEFAULT = 'owner@example.com';
 const PASSWORD_BYTES = 18;
+/** As a new waitlist of the desk: visitors are asked for the email alone, and get links to share. */
+const WAITLIST = {
+  name: 'My waitlist',
+  requiredContact: { phone: 'off' },
+  display: { widget_shows_social_links: true },
+} as const;
 
 /**
  * Creates the first account if there is none, and with the embedded database a first waitlist. Returns the text to show
@@ -65,9 +71,7 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
   const isGenerated = config.firstOwner.password === undefined;
   const base = config.publicBaseUrl;
   const account = await app.get(AuthService).createAccount(email, password, { isRandom: isGenerated });
-  const { waitlist, apiKey } = await app
-    .get(WaitlistService)
-    .create({ name: 'My waitlist' }, operatorWrite(account.id));
+  const { waitlist, apiKey } = await app.get(WaitlistService).create(WAITLIST, operatorWrite(account.id));
   const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
   const docs = `or in a browser, where this link fills them into the examples:
 

@@ -102,6 +102,13 @@ describe('a first start', () => {
     }
   });
 
+  it('asks visitors for the email alone', async () => {
+    const { text: page } = await callAt(base, 'GET', '/waitlist/1');
+
+    const fields = page.matchAll(/autocomplete="(email|tel|given-name|family-name)"/g);
+    expect(Array.from(fields, ([, field]) => field)).toEqual(['email']);
+  });
+
   it('leads to a referral by the blocks of the README, pasted into a shell', async () => {
     const [, section = ''] = /^## Quick start\n(.*?)^## /ms.exec(await readFile('README.md', 'utf8')) ?? [];
     const blocks = blocksOf(section);

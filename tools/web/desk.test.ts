@@ -138,7 +138,7 @@ describe('a login', () => {
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
   });
 
-  it('makes a waitlist that asks for the email alone, has links to share, and is shown at once', async () => {
+  it('makes a waitlist that asks for the email alone or names who invited, has links to share, and is shown at once', async () => {
     const page = await stage.openPage();
     await stage.signIn(page);
     const make = async (name: string, ...asked: string[]) => {
@@ -162,11 +162,19 @@ describe('a login', () => {
     };
     const [id, labels] = await make('Bare');
     assert.deepEqual(labels, ['Email']);
-    const [, withMore] = await make('With more', 'First name', 'Phone');
+    const [other, withMore] = await make('With more', 'First name', 'Phone');
     assert.deepEqual(withMore, ['First name', 'Email', 'Phone']);
     const token = await logIn(stage.service);
-    const { widget_shows_social_links } = await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token });
-    assert.equal(widget_shows_social_links, true);
+    const made = await Promise.all(
+      [id, other].map((made) => call(stage.service, 'GET', `/api/v1/waitlist/${made}`, { token })),
+    );
+    assert.deepEqual(
+      made.map(({ widget_shows_social_links, shows_inviter }) => [widget_shows_social_links, shows_inviter]),
+      [
+        [true, false],
+        [true, true],
+      ],
+    );
     await page.context().close();
   });
 

@@ -1,25 +1,13 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
-import { BATCH_MAX } from '../queue/write/command.js';
 import type { Selection } from '../queue/write/commands/offboard.js';
+import { RECORDS_A_CALL_MAX } from './bounds.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
-
-export const OFFBOARD_MAX = 1_000;
-export const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 /** Identifies a Waiter. Clients send its other fields too; they are ignored. */
 export class WaiterIdDto {
   @Id({ description: 'The `id` from List Waiters.', example: 1 })
   id!: number;
-}
-
-/** Whether the writer gives an offboarding more time than a request has. The body is not validated yet. */
-export function isLongOffboarding(
-  body?: Partial<Record<'waiters' | 'signups' | 'offboard_next', unknown>> | null,
-): boolean {
-  const named = body?.waiters ?? body?.signups;
-  const count = Array.isArray(named) ? named.length : body?.offboard_next;
-  return typeof count === 'number' && count > BATCH_MAX;
 }
 
 export class OffboardWaitersDto {
@@ -35,7 +23,7 @@ export class OffboardWaitersDto {
   @NestedList(WaiterIdDto, {
     optional: true,
     minItems: 1,
-    maxItems: OFFBOARD_MAX,
+    maxItems: RECORDS_A_CALL_MAX,
     description: 'The Waiters to offboard. Required without `offboard_next`.',
   })
   waiters?: WaiterIdDto[];
@@ -44,7 +32,7 @@ export class OffboardWaitersDto {
   @WholeNumber({
     optional: true,
     minimum: 1,
-    maximum: OFFBOARD_MAX,
+    maximum: RECORDS_A_CALL_MAX,
     description: 'Offboards this many from the front of the queue, in place of `waiters`.',
   })
   offboard_next?: number;

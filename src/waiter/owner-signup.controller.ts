@@ -21,10 +21,10 @@ import { ApiProblems } from '../platform/problems/api-problems.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { isLongCall, RECORDS_A_CALL_MAX, RECORDS_BODY_MAX_BYTES } from './bounds.js';
 import { DetailedWaiterDto } from './detailed-waiter.dto.js';
 import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
 import { EraseSignupsDto, OffboardSignupsDto, uuidsOf } from './named-signups.dto.js';
-import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
 import { UpdateWaiterDto } from './update-waiter.dto.js';
 import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
@@ -124,7 +124,7 @@ export class OwnerSignupController {
 
   @Patch()
   @Repeatable()
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
   @ApiOperation({
     summary: 'Offboard Waiters by uuid',
     description:
@@ -132,7 +132,7 @@ export class OwnerSignupController {
   })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
+    schema: { type: 'array', maxItems: RECORDS_A_CALL_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardSignups(
@@ -152,7 +152,7 @@ export class OwnerSignupController {
 
   @Delete()
   @Repeatable()
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES })
   @HttpCode(204)
   @ApiOperation({
     summary: 'Erase Waiters',

@@ -8,9 +8,9 @@ import { IdParam } from '../platform/contract/fields.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { isLongCall, RECORDS_BODY_MAX_BYTES } from './bounds.js';
 import { DecidedReferralsDto, DecideReferralsDto } from './decide-referrals.dto.js';
 import { uuidsOf } from './named-signups.dto.js';
-import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES } from './offboard-waiters.dto.js';
 import { RefusedReferralsDto, RefuseReferralsDto } from './refuse-referrals.dto.js';
 import { WaiterService } from './waiter.service.js';
 
@@ -46,7 +46,7 @@ export class ReferralController {
   @Post(':waitlist_id/decide_referrals')
   @Repeatable()
   @HttpCode(200)
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
   @ApiOperation({
     summary: 'Approve or refuse referrals',
     description:

@@ -21,15 +21,11 @@ import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
+import { isLongCall, RECORDS_A_CALL_MAX, RECORDS_BODY_MAX_BYTES } from './bounds.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
-import {
-  isLongOffboarding,
-  OFFBOARD_BODY_MAX_BYTES,
-  OFFBOARD_MAX,
-  OffboardWaitersDto,
-} from './offboard-waiters.dto.js';
+import { OffboardWaitersDto } from './offboard-waiters.dto.js';
 import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
@@ -86,7 +82,7 @@ export class WaiterController {
 
   @Patch()
   @Repeatable()
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
@@ -95,7 +91,7 @@ export class WaiterController {
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
+    schema: { type: 'array', maxItems: RECORDS_A_CALL_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(

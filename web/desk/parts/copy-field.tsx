@@ -15,7 +15,7 @@ export function CopyField({ label, description, value }: { label: string; descri
       readOnly
       onFocus={(event) => event.currentTarget.select()}
       styles={{
-        input: { fontFamily: 'var(--mantine-font-family-monospace)', wordBreak: 'break-all' },
+        input: { fontFamily: 'var(--mantine-font-family-monospace)' },
         section: { alignItems: 'flex-start', paddingTop: 5 },
       }}
       rightSectionWidth={96}

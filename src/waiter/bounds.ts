@@ -1,7 +1,7 @@
 import { BATCH_MAX } from '../queue/write/command.js';
 
 /** How many records one call can offboard, erase, or approve or refuse the referrals of. */
-export const RECORDS_A_CALL_MAX = 1_000;
+export const RECORDS_PER_CALL_MAX = 1_000;
 export const RECORDS_BODY_MAX_BYTES = 1024 * 1024;
 
 /** Whether the writer gives a call more time than a request has. The body is not validated yet. */

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { NestedList, OneOf } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
-import { RECORDS_A_CALL_MAX } from './bounds.js';
+import { RECORDS_PER_CALL_MAX } from './bounds.js';
 import { SignupUuidDto } from './named-signups.dto.js';
 
 export class DecideReferralsDto {
@@ -10,7 +10,7 @@ export class DecideReferralsDto {
 
   @NestedList(SignupUuidDto, {
     minItems: 1,
-    maxItems: RECORDS_A_CALL_MAX,
+    maxItems: RECORDS_PER_CALL_MAX,
     description: 'The Waiters who were referred, by `uuid`. Those of other waitlists are ignored.',
   })
   signups!: SignupUuidDto[];

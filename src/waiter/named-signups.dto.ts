@@ -1,5 +1,5 @@
 import { Confirmation, Id, NestedList, Uuid } from '../platform/contract/fields.js';
-import { RECORDS_A_CALL_MAX } from './bounds.js';
+import { RECORDS_PER_CALL_MAX } from './bounds.js';
 
 /** Identifies a record. Clients send its other fields too; they are ignored. */
 export class SignupUuidDto {
@@ -14,7 +14,7 @@ export class EraseSignupsDto {
 
   @NestedList(SignupUuidDto, {
     minItems: 1,
-    maxItems: RECORDS_A_CALL_MAX,
+    maxItems: RECORDS_PER_CALL_MAX,
     description: 'The records. Those of other waitlists are ignored.',
   })
   signups!: SignupUuidDto[];

@@ -1,7 +1,7 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Selection } from '../queue/write/commands/offboard.js';
-import { RECORDS_A_CALL_MAX } from './bounds.js';
+import { RECORDS_PER_CALL_MAX } from './bounds.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 
 /** Identifies a Waiter. Clients send its other fields too; they are ignored. */
@@ -23,7 +23,7 @@ export class OffboardWaitersDto {
   @NestedList(WaiterIdDto, {
     optional: true,
     minItems: 1,
-    maxItems: RECORDS_A_CALL_MAX,
+    maxItems: RECORDS_PER_CALL_MAX,
     description: 'The Waiters to offboard. Required without `offboard_next`.',
   })
   waiters?: WaiterIdDto[];
@@ -32,7 +32,7 @@ export class OffboardWaitersDto {
   @WholeNumber({
     optional: true,
     minimum: 1,
-    maximum: RECORDS_A_CALL_MAX,
+    maximum: RECORDS_PER_CALL_MAX,
     description: 'Offboards this many from the front of the queue, in place of `waiters`.',
   })
   offboard_next?: number;

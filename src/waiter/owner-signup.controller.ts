@@ -21,7 +21,7 @@ import { ApiProblems } from '../platform/problems/api-problems.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
-import { isLongCall, RECORDS_A_CALL_MAX, RECORDS_BODY_MAX_BYTES } from './bounds.js';
+import { isLongCall, RECORDS_BODY_MAX_BYTES, RECORDS_PER_CALL_MAX } from './bounds.js';
 import { DetailedWaiterDto } from './detailed-waiter.dto.js';
 import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
 import { EraseSignupsDto, OffboardSignupsDto, uuidsOf } from './named-signups.dto.js';
@@ -132,7 +132,7 @@ export class OwnerSignupController {
   })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: RECORDS_A_CALL_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
+    schema: { type: 'array', maxItems: RECORDS_PER_CALL_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardSignups(

@@ -21,7 +21,7 @@ import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
-import { isLongCall, RECORDS_A_CALL_MAX, RECORDS_BODY_MAX_BYTES } from './bounds.js';
+import { isLongCall, RECORDS_BODY_MAX_BYTES, RECORDS_PER_CALL_MAX } from './bounds.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
@@ -91,7 +91,7 @@ export class WaiterController {
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: RECORDS_A_CALL_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
+    schema: { type: 'array', maxItems: RECORDS_PER_CALL_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(

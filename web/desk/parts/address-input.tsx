@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
 import { readAddress } from './addresses';
-import { type FaultForm, inOneForm } from './in-one-form';
+import { type FaultForm, normalizeOnBlur } from './normalize-on-blur';
 
 /** The part of a form of `@mantine/form` that the field needs. `path` is its name in the form. */
 interface AddressForm extends FaultForm {
@@ -20,7 +20,7 @@ export function AddressInput({
       inputMode="url"
       {...props}
       {...form.getInputProps(path)}
-      {...inOneForm(form, path, (typed) => readAddress(typed, { isHttpsOnly }))}
+      {...normalizeOnBlur(form, path, (typed) => readAddress(typed, { isHttpsOnly }))}
     />
   );
 }

@@ -1,4 +1,4 @@
-import type { Read } from './in-one-form';
+import type { Read } from './normalize-on-blur';
 
 /** What stands before a host in an address. */
 const SCHEME = /^[a-z][\d+.a-z-]*:\/\//i;

@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import { AddressInput } from '../parts/address-input';
 import { readOrigins } from '../parts/addresses';
-import { inOneForm } from '../parts/in-one-form';
+import { normalizeOnBlur } from '../parts/normalize-on-blur';
 import { TEXTS, type TextKey } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
@@ -170,7 +170,7 @@ function WidgetSection({ form }: { form: AppearanceForm }) {
           autosize
           minRows={2}
           {...form.getInputProps('frame_origins')}
-          {...inOneForm(form, 'frame_origins', readOrigins)}
+          {...normalizeOnBlur(form, 'frame_origins', readOrigins)}
           error={originFault !== undefined}
         />
         {originFault && <Input.Error mt={4}>{originFault}</Input.Error>}

@@ -1,8 +1,8 @@
 import { ColorInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { AppearanceValues } from './appearance-values';
+import { normalizeOnBlur } from '../parts/normalize-on-blur';
 import type { ColorName } from './appearance-fields';
-import { inOneForm } from '../parts/in-one-form';
+import type { AppearanceValues } from './appearance-values';
 import { colorOf } from './colors';
 
 const FAULT = 'Enter a color as six hex digits, such as #4937e7.';
@@ -37,7 +37,7 @@ export function ColorField({
       // Otherwise the library clears text that is no color.
       fixOnBlur={false}
       {...form.getInputProps(path)}
-      {...inOneForm(form, path, (typed) => ({ text: colorOf(typed) ?? '', fault: colorFault(typed) }))}
+      {...normalizeOnBlur(form, path, (typed) => ({ text: colorOf(typed) ?? '', fault: colorFault(typed) }))}
     />
   );
 }

@@ -4,7 +4,7 @@ import { AddressInput } from '../parts/address-input';
 import type { PublicWaitlist } from '../../page/model';
 import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
-import { inOneForm, type Read } from '../parts/in-one-form';
+import { normalizeOnBlur, type Read } from '../parts/normalize-on-blur';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { toPublic } from './appearance-values';
@@ -79,7 +79,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                   autoCapitalize="none"
                   spellCheck={false}
                   {...form.getInputProps('slug')}
-                  {...inOneForm(form, 'slug', readSlug)}
+                  {...normalizeOnBlur(form, 'slug', readSlug)}
                 />
                 <AddressInput
                   form={form}

@@ -7,7 +7,7 @@ import type { Waitlist } from '../queries';
 /** Says that the waitlist is closed or private, with buttons that undo it. Nothing for an open one. */
 export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
   const send = useWaitlistChange(waitlist.id);
-  // The button of an act is gone with it.
+  // An act removes its button.
   const keepFocus = useFocusKeeper(send.isPending);
   const start = (act: Act) => {
     keepFocus();
@@ -20,7 +20,7 @@ export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
     <Alert color="orange" variant="light" title={stateTitle(waitlist)}>
       <Stack gap="sm">
         <Text size="sm">{stateText(waitlist)}</Text>
-        {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate(send.variables)} />}
+        {send.isError && <ProblemAlert error={send.error} onRetry={() => start(send.variables)} />}
         <Group gap="xs">
           {acts.map((act) => (
             <Button

@@ -15,7 +15,7 @@ export function FormButtons({
   isSending: boolean;
   onCancel: () => void;
 }) {
-  // The button that was pressed is disabled meanwhile.
+  // The pressed button is disabled until the answer.
   const keepFocus = useFocusKeeper(isSending);
   return (
     <Group justify="flex-end">

@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'react';
 
 /**
- * Restores the focus after what took it: a dialog, or a button that goes with its act. `isTaken` lasts from the call of
- * the returned function, which remembers the focused element. If that is gone or disabled by then, the focus goes to
+ * Restores the focus that a dialog takes, or that is lost with a button which its act disables or removes. The caller
+ * calls the returned function before that, which remembers the focused element; the focus returns when `isTaken`
+ * becomes false, unless the user has moved it meanwhile. If the element is gone or disabled by then, the focus goes to
  * the table row that Tab reaches, else to the heading of the page or the panel.
  */
 export function useFocusKeeper(isTaken: boolean): () => void {
@@ -11,13 +12,15 @@ export function useFocusKeeper(isTaken: boolean): () => void {
     if (isTaken || kept.current === null) return;
     const { element, place } = kept.current;
     kept.current = null;
+    const focused = document.activeElement;
+    if (focused !== element && place?.contains(focused)) return;
     const candidates = [
       element,
       place?.querySelector('[role="grid"] [role="row"][tabindex="0"]'),
       place?.querySelector('h1, button'),
     ];
     for (const candidate of candidates) {
-      // What has become inert loses the focus later, so it would seem to take it.
+      // An inert element can be focused, but loses the focus at the next frame.
       if (!(candidate instanceof HTMLElement) || !candidate.isConnected || candidate.closest('[inert]')) continue;
       candidate.focus({ preventScroll: true });
       if (document.activeElement === candidate) return;

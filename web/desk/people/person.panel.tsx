@@ -71,7 +71,7 @@ function isMissing(error: Error): boolean {
 }
 
 function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialog: PersonDialog) => void }) {
-  /** Null before the first time. */
+  /** Null until the form is opened once. When it closes, the focus returns to “Edit”. */
   const [isCorrecting, setIsCorrecting] = useState<boolean | null>(null);
   const isWaiting = person.status === 'waiting';
   if (isCorrecting)

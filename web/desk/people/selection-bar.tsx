@@ -44,7 +44,7 @@ export function SelectionBar({
     mutationFn: () => savePeople(`people-${waitlistId}`, waitlistId, people),
     onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
   });
-  /** The label of an act on some of the selected people says on how many. */
+  /** The label of a button; with the number of people if it acts on only some of the selected. */
   const labelOf = (act: string, those: readonly Person[]) =>
     those.length < people.length ? `${act} ${count(those.length)}` : act;
   const letIn = waiting.length > 0 && (
@@ -76,7 +76,7 @@ export function SelectionBar({
   return (
     <ActionBar
       opened={isOpen}
-      // While it fades, its buttons take no focus.
+      // While it fades, its buttons cannot be focused.
       inert={!isOpen}
       // Within the page's landmark.
       withinPortal={false}

@@ -13,7 +13,7 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   // Stays while the dialog fades.
   const [asked, setAsked] = useState<Act | null>(null);
   const send = useWaitlistChange(waitlist.id);
-  // The button is disabled meanwhile.
+  // The button is disabled until the answer.
   const keepFocus = useFocusKeeper(send.isPending);
   const start = (act: Act) => {
     keepFocus();
@@ -26,7 +26,7 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   return (
     <Section title={stateTitle(waitlist)} description={stateText(waitlist)}>
       <Stack gap="sm">
-        {send.isError && !isAsking && <ProblemAlert error={send.error} onRetry={() => send.mutate(send.variables)} />}
+        {send.isError && !isAsking && <ProblemAlert error={send.error} onRetry={() => start(send.variables)} />}
         <Group gap="xs">
           {actsOf(waitlist).map((one) => (
             <Button

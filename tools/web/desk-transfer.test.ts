@@ -161,7 +161,7 @@ test('an import is made by the keyboard alone, the focus moving on with each ste
   await page.getByText('7 people would be imported.').waitFor();
   await hasHeadingFocus('Result of the check');
   await page.getByText('6 values of Signup Date do not fit “Time of joining”, and would be left out.').waitFor();
-  await page.getByText('In lines 2 · 3 · 4 · 5 · 6 and more: Must be a time such as 2026-11-21,').waitFor();
+  await page.getByText('For example, in lines 2 · 3 · 4 · 5 · 6: Must be a time such as 2026-11-21,').waitFor();
   await page.getByText('Must be a referral token, not an email address.').waitFor();
   await checkPage(page, 'desk-import-dates');
 

@@ -20,7 +20,7 @@ export function ColumnList({
   const rest = restOf(uses);
   const list = useRef<HTMLUListElement>(null);
   const keepRest = () => {
-    // The button goes, and would take the focus along.
+    // The button disappears, and the focus with it.
     const first = uses.findIndex(({ header }) => header === rest[0]);
     list.current?.children[first]?.querySelector('select')?.focus();
     onMap(rest.reduce((all, header) => ({ ...all, [header]: 'metadata' }), mapping));

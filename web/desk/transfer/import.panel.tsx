@@ -2,7 +2,7 @@ import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mant
 import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { FileTextIcon, UploadIcon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type FocusEvent, useEffect, useRef, useState } from 'react';
 import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
@@ -56,10 +56,10 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
     forgetImport(waitlist.id);
   };
   const step = stepOf(run, latest.data?.state === 'running', chosen !== null);
-  const heading = useStepFocus(step);
+  const { heading, onFocus } = useStepFocus(step);
 
   return (
-    <Paper component="section" aria-labelledby="import" withBorder p="lg">
+    <Paper component="section" aria-labelledby="import" withBorder p="lg" onFocus={onFocus}>
       <Stack>
         <div>
           <Title order={2} size="h4" id="import">
@@ -122,15 +122,21 @@ function stepOf(run: ImportRun | null, isOutOfSight: boolean, isChosen: boolean)
   return isChosen ? 'Choose what the columns are' : 'Choose a file';
 }
 
-/** Moves the focus to the heading of the next step if the button that had it is gone. */
-function useStepFocus(step: string): RefObject<HTMLHeadingElement | null> {
+/**
+ * Moves the focus to the heading of the next step if the focused element of the panel is gone. Otherwise the focus stays:
+ * a step also changes when an import is found running.
+ */
+function useStepFocus(step: string) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const shown = useRef(step);
+  const focused = useRef<Element>(null);
   useEffect(() => {
-    if (shown.current !== step && document.activeElement === document.body) heading.current?.focus();
-    shown.current = step;
+    const isGone = focused.current?.isConnected === false;
+    if (isGone && document.activeElement === document.body) heading.current?.focus();
   }, [step]);
-  return heading;
+  const onFocus = ({ target }: FocusEvent) => {
+    focused.current = target;
+  };
+  return { heading, onFocus };
 }
 
 function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: (sentence: string) => void }) {

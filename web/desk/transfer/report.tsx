@@ -89,13 +89,13 @@ export function Report({
   );
 }
 
-/** What a person without a value of the column is. */
+/** How people without a value are imported, by column. */
 const WITHOUT: Readonly<Record<string, string>> = {
   created_at: 'Without one, people join at the time of the import.',
   referred_by: 'Without one, people count as not referred.',
 };
 
-/** How many values of a column were left out, and why: the first lines by their fault. */
+/** How many values of a column were left out, and the first lines with each fault. */
 function UnreadValues({ column, isDryRun }: { column: ImportReport['columns'][number]; isDryRun: boolean }) {
   const { header, column: name, ignored_values: amount, first_ignored: first } = column;
   const values = amount === 1 ? '1 value' : `${count(amount)} values`;
@@ -113,8 +113,8 @@ function UnreadValues({ column, isDryRun }: { column: ImportReport['columns'][nu
         const shown = `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(' · ')}`;
         return (
           <Text size="sm" key={message}>
-            In {shown}
-            {amount > first.length && ' and more'}: {wordsOf({ field: name ?? '', rule: '', message })}
+            {amount > first.length ? 'For example, in' : 'In'} {shown}:{' '}
+            {wordsOf({ field: name ?? '', rule: '', message })}
           </Text>
         );
       })}
@@ -143,7 +143,7 @@ function lines(number: number): string {
   return number === 1 ? '1 line' : `${count(number)} lines`;
 }
 
-/** The counts, then the faults, of rejected lines before those of values left out. Spreadsheets open it. */
+/** The counts, the faults of rejected lines, then those of values left out. Spreadsheets open it. */
 function fileOf({ errors, columns, ...report }: ImportReport): Blob {
   const { imported, skipped, rejected, unresolved_referrals, ignored_values } = report;
   const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals, ignored_values });

@@ -17,7 +17,7 @@ type UpdatedWaitlist = components['schemas']['UpdatedWaitlist'];
 /** Problems of a whole request that are shown beside one field. */
 const FAULTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
   SLUG_TAKEN: { name: 'slug', text: 'Another waitlist has this name, or had it. Choose another one.' },
-  TOO_MANY_SLUGS: { name: 'slug', text: 'A page can have 20 names in its life. Choose one that it had.' },
+  TOO_MANY_SLUGS: { name: 'slug', text: 'This page has had 20 names, and cannot have more. Choose one of them.' },
 };
 
 const SAVED_SHOWN_MS = 5_000;

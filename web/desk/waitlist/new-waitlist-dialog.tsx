@@ -56,7 +56,7 @@ function NewWaitlistForm({ onClose }: { onClose: () => void }) {
         />
         <Checkbox.Group
           label="Besides the email, ask for"
-          description="Each is optional for people who join. With first names, a referral link says who invited. You can change this and add questions later."
+          description="Each is optional for people who join. With first names, the page says who invited a visitor. You can change this and add questions later."
           {...form.getInputProps('required_contact')}
         >
           <Group mt="xs">
@@ -72,7 +72,7 @@ function NewWaitlistForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Defaults of the desk, which differ from those of the API: the email alone, share links, and who invited. */
+/** Defaults of the desk, which differ from those of the API: the email alone, share links, and the inviter's name. */
 function settingsOf({ waitlist_name, required_contact: asked }: Values): CreateWaitlist {
   const presence = (field: Values['required_contact'][number]) => (asked.includes(field) ? 'optional' : 'off');
   return {

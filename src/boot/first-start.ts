@@ -9,7 +9,7 @@ import { WaitlistService } from '../waitlist/waitlist.service.js';
 
 const EMAIL_DEFAULT = 'owner@example.com';
 const PASSWORD_BYTES = 18;
-/** As a new waitlist of the desk: visitors are asked for the email alone, and get links to share. */
+/** Like a new waitlist of the desk: it asks visitors for the email alone, and gives them links to share. */
 const WAITLIST = {
   name: 'My waitlist',
   requiredContact: { phone: 'off' },

@@ -22,7 +22,7 @@ import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 /** Imports that run at once in a process, one for each account. */
 const IMPORTS_MAX = 2;
 export const ERRORS_MAX = 1_000;
-/** Of the values of a column that are left out, the report shows this many faults. */
+/** How many faults the report shows of the values of a column that are left out. */
 export const IGNORED_SHOWN = 5;
 /** An import ends after this many rejected lines. A file of 1 GiB can have 20 million. */
 const REJECTED_MAX = 1_000_000;
@@ -70,7 +70,6 @@ interface StagedFile {
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
-  /** By column. */
   readonly ignored: ReadonlyMap<Column, IgnoredValues>;
 }
 

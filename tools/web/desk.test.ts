@@ -138,7 +138,7 @@ describe('a login', () => {
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
   });
 
-  it('makes a waitlist that asks for the email alone or names who invited, has links to share, and is shown at once', async () => {
+  it('makes a waitlist that asks for the email alone, or for names and then shows who invited, has links to share, and is shown at once', async () => {
     const page = await stage.openPage();
     await stage.signIn(page);
     const make = async (name: string, ...asked: string[]) => {
@@ -166,7 +166,7 @@ describe('a login', () => {
     assert.deepEqual(withMore, ['First name', 'Email', 'Phone']);
     const token = await logIn(stage.service);
     const made = await Promise.all(
-      [id, other].map((made) => call(stage.service, 'GET', `/api/v1/waitlist/${made}`, { token })),
+      [id, other].map((one) => call(stage.service, 'GET', `/api/v1/waitlist/${one}`, { token })),
     );
     assert.deepEqual(
       made.map(({ widget_shows_social_links, shows_inviter }) => [widget_shows_social_links, shows_inviter]),

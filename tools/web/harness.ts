@@ -102,7 +102,7 @@ export class Stage {
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complain(message.text());
     });
     page.on('pageerror', (error) => {
-      // A page that is left no longer waits for its files. One that is missing has its answer above.
+      // A browser that leaves a page cancels its files. The answer to a missing file is a complaint above.
       if (!/Unable to preload CSS/.test(String(error))) complain(String(error));
     });
     return page;

@@ -7,7 +7,7 @@ export interface ImportRules extends Questions {
   readonly region: string | null;
 }
 
-/** A fault of a value or, with the field `line`, of a whole line. */
+/** A fault of a value; of a whole line if `field` is `line`. */
 export interface ImportFault {
   readonly line: number;
   readonly field: string;

@@ -52,7 +52,7 @@ export interface Waiting {
   readonly withheld: number;
 }
 
-/** A record and how many are before it in its bucket. */
+/** How many active records are before a record in its bucket. */
 interface Ahead {
   readonly seq: number;
   readonly ahead: number;
@@ -142,7 +142,7 @@ export class ListingStore {
       if (sharers) sharers.push(record);
       else byBucket.set(bucket, [record]);
     }
-    // COUNT reads a bucket for each of its records, and ROW_NUMBER once for all: it may be crowded.
+    // COUNT reads a bucket again for each of its records, ROW_NUMBER once. A bucket can be crowded.
     const alone = [...byBucket.values()].filter(({ length }) => length === 1).flat();
     const sharing = [...byBucket.values()].filter(({ length }) => length > 1).flat();
     const found = together([this.countAhead(waitlistId, alone), this.numberAhead(waitlistId, sharing)]);

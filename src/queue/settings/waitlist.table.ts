@@ -15,7 +15,7 @@ export const LARGE_COLUMNS = [
   'mailText',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 
-/** Slugs that a waitlist has and had: all of them stay reserved. */
+/** How many slugs a waitlist can have in all. Earlier ones count, because they stay reserved. */
 export const SLUGS_MAX = 20;
 
 /** A waitlist with all its settings. */

@@ -252,7 +252,8 @@ describe('the plans of the frequent statements', () => {
 
   it('list active records by referrals: at the start and after a record', () =>
     expectFlat(async (crowd) => {
-      const listing: PageRequest = { ...FIRST_PAGE, order: 'referrals' };
+      // Each record of a page may be in another bucket, and fuller buckets are no growth.
+      const listing: PageRequest = { ...FIRST_PAGE, order: 'referrals', limit: 5 };
       const [{ id: withoutReferrals }] = (await middle(crowd)).filter(
         ({ creditedReferrals }) => creditedReferrals === 0,
       ) as [Waiter];

@@ -53,10 +53,14 @@ export async function callAt(
   });
 }
 
+export function parsed(raw: Omit<Answer, 'body'>): Answer {
+  const isJson = /[/+]json/.test(String(raw.headers['content-type']));
+  return { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
+}
+
 /** Parses the body; throws if the answer breaks the contract. */
 export function held(method: string, path: string, raw: Omit<Answer, 'body'>): Answer {
-  const isJson = /[/+]json/.test(String(raw.headers['content-type']));
-  const answer: Answer = { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
+  const answer = parsed(raw);
   holdToContract(method, path, answer);
   return answer;
 }

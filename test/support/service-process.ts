@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Answer, held } from './api.js';
+import { type Answer, held, parsed } from './api.js';
 import { LeakDetector, privateText, privateTextOf, privateTextOfUrl } from './leak-detector.js';
 
 /** The account that the service makes at its first start. */
@@ -37,6 +37,8 @@ export class ServiceProcess {
   private constructor(
     readonly port: number,
     private readonly child: ChildProcess,
+    /** Of this checkout, whose contract its answers must keep. */
+    private readonly isOwn: boolean,
   ) {
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
@@ -76,7 +78,7 @@ export class ServiceProcess {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    return new ServiceProcess(port, child);
+    return new ServiceProcess(port, child, root === ROOT);
   }
 
   get hasExited(): boolean {
@@ -112,7 +114,7 @@ export class ServiceProcess {
     };
     const sent = this.begin(method, path, headers, agent);
     sent.end(payload);
-    const answer = await ServiceProcess.answerOf(sent);
+    const answer = this.isOwn ? await ServiceProcess.answerOf(sent) : parsed(await receive(sent));
     const isJson = path.startsWith('/api/') && answer.text.startsWith('{');
     this.leaks.keep([...privateTextOfUrl(path), ...privateText(body), ...(isJson ? privateTextOf(answer.text) : [])]);
     return answer;
@@ -133,9 +135,7 @@ export class ServiceProcess {
   }
 
   static async answerOf(sent: ReturnType<typeof request>): Promise<Answer> {
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const { statusCode: status = 0, headers } = response;
-    return held(sent.method, sent.path, { status, headers, text: await text(response) });
+    return held(sent.method, sent.path, await receive(sent));
   }
 
   /** Resolves when it is ready and has made its first account, which comes after it listens. */
@@ -208,4 +208,10 @@ export async function isFree(port: number): Promise<boolean> {
     },
     () => false,
   );
+}
+
+async function receive(sent: ReturnType<typeof request>): Promise<Omit<Answer, 'body'>> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, text: await text(response) };
 }

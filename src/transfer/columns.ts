@@ -210,7 +210,8 @@ class CellReader {
     for (const fault of contactFaults({ email, phone }, keys, region)) this.addFaults(fault.field as Column, fault);
     if (keys.emailKey === null && keys.phoneKey === null) {
       this.faults.push(...this.ignored.values());
-      if (this.faults.length === 0) this.addFault('email', 'required', 'is required unless a phone is given');
+      if (this.faults.length === 0)
+        this.faults.push({ field: 'email', rule: 'required', message: 'is required unless a phone is given' });
     }
     return { email: keys.emailKey && email, phone: keys.phoneKey && phone, keys };
   }

@@ -634,6 +634,15 @@ describe('an import', () => {
       });
     });
 
+    it('rejects a line without email and phone whatever the columns are called', async () => {
+      const waitlist = await service.world.waitlist();
+
+      const report = await importRows(waitlist, ['E-Mail', 'Mobile'], ['ada@example.com', ''], ['', ' ']);
+
+      expect(report).toMatchObject({ imported: 1, rejected: 1, errors: [{ line: 3, field: 'email' }] });
+      expect(await queue(waitlist)).toEqual(['ada@example.com']);
+    });
+
     it('reads phones in the region of the waitlist', async () => {
       const waitlist = await service.world.waitlist({ default_region: 'US' });
 

@@ -389,7 +389,10 @@ describe('signed in, hinders nobody:', () => {
       {
         name: 'the choice of a country',
         path: () => '/1/settings/form',
-        act: () => page.getByRole('combobox', { name: 'Country of phone numbers' }).click(),
+        act: async () => {
+          await page.getByRole('radiogroup', { name: 'Phone', exact: true }).getByText('Optional').click();
+          await page.getByRole('combobox', { name: 'Country of phone numbers' }).click();
+        },
         shows: 'Albania',
       },
       {
@@ -410,7 +413,7 @@ describe('signed in, hinders nobody:', () => {
         path: () => '/1/settings/appearance',
         act: async () => {
           await button('Other texts: problems').click();
-          await save('Sites that may show the page in a frame', 'example');
+          await save('Sites that may show the page in a frame', 'ftp://example.com');
         },
         shows: /Not saved yet/,
       },

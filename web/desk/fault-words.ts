@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'email.unique': 'Somebody else on this list has this email.',
   'frame_origins[].format': 'Enter the address of a site without a path, such as https://example.com.',
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
-  'logo.format': 'Begin the address with https://, as in https://example.com/logo.png.',
+  'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',
   'phone.format': 'Enter the number with its country code, such as +14155550123.',
   'phone.unique': 'Somebody else on this list has this phone number.',
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
@@ -40,7 +40,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'uuid.format': 'Paste the address of a person’s page at the desk.',
   'verification.one_of': 'The service must be able to send mail. For “Required”, the form must also require the email.',
   'waitlist_url_location.format': 'Enter the address of a page, such as https://example.com/join.',
-  'your_turn_url.format': 'Begin the address with https://, as in https://example.com/welcome.',
+  'your_turn_url.format': 'Enter an address that begins with https://, such as https://example.com/welcome.',
 };
 
 /** By rule, for fields that are not in `WORDS`. For all other rules, the service's own message is shown. */

@@ -8,7 +8,6 @@ import { ColorSchemeMenu } from './parts/color-scheme-menu';
 import { countBounded } from './parts/format';
 import { waitlistQuery, waitlistsQuery } from './queries';
 import classes from './shell.module.css';
-import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
 
 /** `shortLabel` fits into the bar of a phone. The label begins with it, so that voice control finds it. */
@@ -22,8 +21,7 @@ const PAGES: readonly { path: string; label: string; shortLabel?: string; Icon: 
 /** The frame of all pages: a rail at the left, on a narrow screen a bar at the bottom, and the page itself. */
 export function Shell() {
   const waitlistId = useWaitlistId();
-  const [isCreating, setIsCreating] = useState(false);
-  const withheld = useWithheld(waitlistId);
+  const waiting = useWaiting(waitlistId);
   useSearchKey(waitlistId);
   usePagesAhead();
   const links = [
@@ -32,11 +30,11 @@ export function Shell() {
       : PAGES.map((page) => ({
           ...page,
           to: `/${waitlistId}/${page.path}`,
-          waiting: page.path === 'people' ? withheld : 0,
+          waiting: page.path === 'people' ? waiting : NOTHING,
         }))),
-    { label: 'Account', shortLabel: undefined, Icon: PersonIcon, to: '/account', waiting: 0 },
+    { label: 'Account', shortLabel: undefined, Icon: PersonIcon, to: '/account', waiting: NOTHING },
   ];
-  const switcher = <WaitlistSwitcher waitlistId={waitlistId} onCreate={() => setIsCreating(true)} />;
+  const switcher = <WaitlistSwitcher waitlistId={waitlistId} />;
   return (
     <AppShell
       navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: true } }}
@@ -69,7 +67,7 @@ export function Shell() {
             className={classes.rail}
             mt={index === links.length - 1 ? 'auto' : undefined}
             label={label}
-            rightSection={waiting > 0 && <WaitingCount number={waiting} />}
+            rightSection={<WaitingCounts {...waiting} />}
             leftSection={<Icon aria-hidden />}
             renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
           />
@@ -93,16 +91,13 @@ export function Shell() {
             >
               <Icon aria-hidden />
               {shortLabel ?? label}
-              {waiting > 0 && (
-                <span className={classes.barCount}>
-                  <WaitingCount number={waiting} />
-                </span>
-              )}
+              <span className={classes.barCount}>
+                <WaitingCounts {...waiting} />
+              </span>
             </Link>
           ))}
         </nav>
       </AppShell.Footer>
-      <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
     </AppShell>
   );
 }
@@ -118,19 +113,42 @@ function useWaitlistId(): number | undefined {
   return waitlistId ?? last ?? waitlists?.[0]?.id;
 }
 
-/** The number of referrals that wait for the owner, once it is loaded. */
-function useWithheld(waitlistId: number | undefined): number {
-  const waitlist = useQuery({ ...waitlistQuery(waitlistId ?? 0), enabled: waitlistId !== undefined && waitlistId > 0 });
-  return waitlist.data?.statistics.withheld_signups ?? 0;
+/** The people of a page who wait for something else than their turn. */
+interface Waiting {
+  /** For the owner's decision about their referral. */
+  readonly withheld: number;
+  /** For their own click in a mail. */
+  readonly pending: number;
 }
 
-/** The number of items that wait for the owner on a page. */
-function WaitingCount({ number }: { number: number }) {
+const NOTHING: Waiting = { withheld: 0, pending: 0 };
+
+/** Zeros until it is loaded. */
+function useWaiting(waitlistId: number | undefined): Waiting {
+  const waitlist = useQuery({ ...waitlistQuery(waitlistId ?? 0), enabled: waitlistId !== undefined && waitlistId > 0 });
+  const { withheld_signups: withheld = 0, pending_signups: pending = 0 } = waitlist.data?.statistics ?? {};
+  return { withheld, pending };
+}
+
+function WaitingCounts({ withheld, pending }: Waiting) {
   return (
-    <Badge size="sm" variant="filled" component="span">
-      {countBounded(number)}
-      <VisuallyHidden component="span"> {number === 1 ? 'referral waits' : 'referrals wait'} for you</VisuallyHidden>
-    </Badge>
+    <Group component="span" gap={4} wrap="nowrap">
+      {pending > 0 && (
+        <Badge size="sm" variant="default" component="span">
+          {countBounded(pending)}
+          <VisuallyHidden component="span"> not confirmed</VisuallyHidden>
+        </Badge>
+      )}
+      {withheld > 0 && (
+        <Badge size="sm" variant="filled" component="span">
+          {countBounded(withheld)}
+          <VisuallyHidden component="span">
+            {' '}
+            {withheld === 1 ? 'referral waits' : 'referrals wait'} for you
+          </VisuallyHidden>
+        </Badge>
+      )}
+    </Group>
   );
 }
 

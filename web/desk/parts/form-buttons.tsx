@@ -22,7 +22,7 @@ export function FormButtons({
       <Button variant="default" onClick={onCancel} disabled={isSending}>
         Cancel
       </Button>
-      <Button type="submit" color={color} disabled={!canAct} loading={isSending} onClick={keepFocus}>
+      <Button type="submit" color={color} disabled={!canAct} loading={isSending} onClick={() => keepFocus()}>
         {act}
       </Button>
     </Group>

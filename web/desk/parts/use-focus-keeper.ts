@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'react';
 
 /**
  * Restores the focus that a dialog takes, or that is lost with a button which its act disables or removes. The caller
- * calls the returned function before that, which remembers the focused element; the focus returns when `isTaken`
- * becomes false, unless the user has moved it meanwhile. If the element is gone or disabled by then, the focus goes to
- * the table row that Tab reaches, else to the heading of the page or the panel.
+ * calls the returned function before that, which remembers the element, by default the focused one; the focus returns
+ * when `isTaken` becomes false, unless the user has moved it meanwhile. If the element is gone or disabled by then, the
+ * focus goes to the table row that Tab reaches, else to the heading of the page or the panel.
  */
-export function useFocusKeeper(isTaken: boolean): () => void {
+export function useFocusKeeper(isTaken: boolean): (element?: Element | null) => void {
   const kept = useRef<{ element: Element | null; place: ParentNode | null }>(null);
   useEffect(() => {
     if (isTaken || kept.current === null) return;
@@ -26,8 +26,7 @@ export function useFocusKeeper(isTaken: boolean): () => void {
       if (document.activeElement === candidate) return;
     }
   }, [isTaken]);
-  return () => {
-    const element = document.activeElement;
+  return (element = document.activeElement) => {
     kept.current = { element, place: element?.closest('[role="dialog"]') ?? document.getElementById('page') };
   };
 }

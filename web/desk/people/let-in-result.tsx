@@ -25,6 +25,7 @@ export function LetInResult({
 }) {
   const isMailed = useIsMailed(waitlistId);
   const save = useMutation({ mutationFn: () => savePeople(`let-in-${waitlistId}`, waitlistId, people) });
+  const mailed = people.filter(({ email }) => email !== null);
   const phones = people.flatMap(({ email, phone }) => (email === null && phone !== null ? [phone] : []));
   return (
     <Modal
@@ -45,7 +46,7 @@ export function LetInResult({
             {isMailed !== undefined && (
               <Alert variant="light">
                 {isMailed ? (
-                  mailNotice(people.length - phones.length, phones.length)
+                  mailNotice(mailed.length, phones.length)
                 ) : (
                   <>
                     No mail went out. Copy their contacts or download the list, and write to them.{' '}

@@ -1,8 +1,8 @@
-import type { PublicWaitlist } from '../../page/model';
 import { TEXT_KEYS, type TextKey } from '../../page/texts';
 import type { Waitlist } from '../queries';
 import { type ColorName, COLORS } from './appearance-fields';
 import { colorOf } from './colors';
+import type { PreviewedWaitlist } from './drawn-preview';
 
 /** The fields of the tab. An empty text means null, or the default. */
 export interface AppearanceValues extends Record<string, unknown> {
@@ -65,12 +65,12 @@ export function toStyle(
 }
 
 /** What the public sees of a waitlist. */
-export function toPublic(waitlist: Waitlist): PublicWaitlist {
+export function toPublic(waitlist: Waitlist): PreviewedWaitlist {
   return { ...waitlist, questions: waitlist.questions.filter(({ soft_deleted }) => !soft_deleted) };
 }
 
 /** The waitlist with the unsaved values, for the preview. */
-export function previewed(waitlist: Waitlist, values: AppearanceValues): PublicWaitlist {
+export function previewed(waitlist: Waitlist, values: AppearanceValues): PreviewedWaitlist {
   const { texts, configuration_style_json: colors, lang } = values;
   const orNull = (text: string) => (text === '' ? null : text);
   return {
@@ -83,6 +83,8 @@ export function previewed(waitlist: Waitlist, values: AppearanceValues): PublicW
     twitter_message: orNull(values.twitter_message),
     widget_shows_social_links: values.widget_shows_social_links,
     remove_widget_headers: values.remove_widget_headers,
+    shows_inviter: values.shows_inviter,
+    hide_counts: values.hide_counts,
     lang: isLanguage(lang) ? lang : waitlist.lang,
     texts: toTexts(texts),
     configuration_style_json: toStyle(colors, waitlist),

@@ -11,12 +11,16 @@ import { directionOf, textsOf } from '../../page/texts';
 import { themeOf } from '../../page/theme';
 import { VerifyForm } from '../../page/verify-form';
 import widgetCss from '../../widget/widget.css?inline';
+import type { Waitlist } from '../queries';
 
 export type PreviewTarget = 'page' | 'widget';
 export type PreviewState = 'form' | 'faults' | 'mail' | 'verify' | 'unverified' | 'joined' | 'turn' | 'closed';
 
+/** With two settings that only the owner sees. */
+export type PreviewedWaitlist = PublicWaitlist & Pick<Waitlist, 'shows_inviter' | 'hide_counts'>;
+
 interface Previewed {
-  readonly waitlist: PublicWaitlist;
+  readonly waitlist: PreviewedWaitlist;
   readonly target: PreviewTarget;
   readonly state: PreviewState;
   readonly scheme: 'light' | 'dark';
@@ -103,7 +107,7 @@ function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'>
 }
 
 interface FormProps {
-  readonly waitlist: PublicWaitlist;
+  readonly waitlist: PreviewedWaitlist;
   readonly hasFaults: boolean;
   readonly isPage: boolean;
 }
@@ -114,9 +118,19 @@ function Form({ waitlist, hasFaults, isPage }: FormProps) {
   const faults = formFields(waitlist, texts).flatMap(({ name, isRequired }) =>
     name === 'email' || isRequired ? { field: name, rule: name === 'email' ? 'format' : 'required', message: '' } : [],
   );
+  const { text } = texts;
+  const note = [
+    waitlist.shows_inviter && text('invited_by', { name: LEADERS[0]!.first_name }),
+    !waitlist.hide_counts && text('many_in_line', { count: PERSON.priority + 1 }),
+  ];
   return (
     <>
-      <Header waitlist={waitlist} texts={texts} showsTitle={isPage || !waitlist.remove_widget_headers} />
+      <Header
+        waitlist={waitlist}
+        texts={texts}
+        showsTitle={isPage || !waitlist.remove_widget_headers}
+        note={isPage ? note.filter(Boolean).join(' ') : ''}
+      />
       <SignupForm
         waitlist={waitlist}
         texts={texts}

@@ -1,7 +1,6 @@
 import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { AddressInput } from '../parts/address-input';
-import type { PublicWaitlist } from '../../page/model';
 import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
 import { normalizeOnBlur, type Read } from '../parts/normalize-on-blur';
@@ -9,6 +8,7 @@ import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { toPublic } from './appearance-values';
 import { countries } from './countries';
+import type { PreviewedWaitlist } from './drawn-preview';
 import { OpenOrClosed } from './open-or-closed';
 import { PreviewBeside, ShownIn } from './preview-beside';
 import { QuestionFields, questionsOf, toQuestions, type QuestionValues } from './question-fields';
@@ -151,7 +151,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
 }
 
 /** The waitlist with the unsaved values, for the preview. */
-function previewed(waitlist: Waitlist, { waitlist_name, required_contact, questions }: FormValues): PublicWaitlist {
+function previewed(waitlist: Waitlist, { waitlist_name, required_contact, questions }: FormValues): PreviewedWaitlist {
   const { first_name, last_name } = required_contact;
   return {
     ...toPublic(waitlist),
@@ -211,11 +211,12 @@ function pageChanges(waitlist: Waitlist, page?: string, slug?: string | null): S
 
 function contactChanges(contact: RequiredContact, before: RequiredContact): SettingChanges {
   const { email, phone, first_name, last_name } = contact;
+  // Together, because their rule is about both.
+  const changesContact = email !== before.email || phone !== before.phone;
   const changesNames = first_name !== before.first_name || last_name !== before.last_name;
   return {
     required_contact: {
-      ...(email !== before.email && { email }),
-      ...(phone !== before.phone && { phone }),
+      ...(changesContact && { email, phone }),
       ...(changesNames && { first_name, last_name }),
     },
     ...(changesNames && { uses_firstname_lastname: first_name === 'optional' || last_name === 'optional' }),

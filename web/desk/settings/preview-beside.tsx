@@ -2,8 +2,7 @@ import { Button, Modal } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { EyeOpenIcon } from '@radix-ui/react-icons';
 import { createContext, type ReactNode, useContext, useState } from 'react';
-import type { PublicWaitlist } from '../../page/model';
-import type { PreviewState } from './drawn-preview';
+import type { PreviewedWaitlist, PreviewState } from './drawn-preview';
 import { Preview } from './preview';
 import classes from './settings.module.css';
 
@@ -30,7 +29,7 @@ export function PreviewBeside({
   waitlist,
   children,
 }: {
-  waitlist: PublicWaitlist;
+  waitlist: PreviewedWaitlist;
   children: (previewButton: ReactNode) => ReactNode;
 }) {
   const [state, setState] = useState<PreviewState>(waitlist.is_closed ? 'closed' : 'form');

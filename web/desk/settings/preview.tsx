@@ -1,8 +1,7 @@
 import { Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
-import type { PublicWaitlist } from '../../page/model';
-import { type PreviewState, type PreviewTarget, renderPreview } from './drawn-preview';
+import { type PreviewedWaitlist, type PreviewState, type PreviewTarget, renderPreview } from './drawn-preview';
 import classes from './settings.module.css';
 
 /** The page looks the same at all widths of a desktop; the widget never grows wider than its card. */
@@ -27,7 +26,7 @@ export function Preview({
   state,
   onState,
 }: {
-  waitlist: PublicWaitlist;
+  waitlist: PreviewedWaitlist;
   state: PreviewState;
   onState: (state: PreviewState) => void;
 }) {

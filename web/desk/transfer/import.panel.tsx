@@ -123,8 +123,8 @@ function stepOf(run: ImportRun | null, isOutOfSight: boolean, isChosen: boolean)
 }
 
 /**
- * Moves the focus to the heading of the next step if the focused element of the panel is gone. Otherwise the focus stays:
- * a step also changes when an import is found running.
+ * Moves the focus to the heading of the next step if the focused element of the panel is gone. Otherwise the focus
+ * stays: a step also changes when an import is found running.
  */
 function useStepFocus(step: string) {
   const heading = useRef<HTMLHeadingElement>(null);

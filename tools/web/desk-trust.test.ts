@@ -244,7 +244,7 @@ test('what waits for the owner shows on the overview and in the navigation; 30 a
   const waiting = page.getByRole('region', { name: 'What waits' });
   await waiting.getByText('31 referrals wait for you').waitFor();
   await waiting.getByText('1 person has not confirmed the email yet').waitFor();
-  await page.getByRole('link', { name: 'People 31 referrals wait for you' }).first().waitFor();
+  await page.getByRole('link', { name: 'People 1 not confirmed 31 referrals wait for you' }).first().waitFor();
   await page.locator('.recharts-surface').first().waitFor();
   await checkPage(page, 'desk-waiting');
   await page.getByRole('link', { name: 'look at them' }).click();
@@ -263,7 +263,7 @@ test('what waits for the owner shows on the overview and in the navigation; 30 a
   await page.getByText('30 referrals approved').waitFor();
 
   await page.locator('[role="grid"][aria-rowcount="2"] [role="row"]:focus').waitFor();
-  await page.getByRole('link', { name: 'People 1 referral waits for you' }).first().waitFor();
+  await page.getByRole('link', { name: 'People 1 not confirmed 1 referral waits for you' }).first().waitFor();
   assert.equal((await stage.list(id, { credit: 'withheld' })).length, 1);
   await page.context().close();
 });

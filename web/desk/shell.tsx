@@ -92,7 +92,8 @@ export function Shell() {
               <Icon aria-hidden />
               {shortLabel ?? label}
               <span className={classes.barCount}>
-                <WaitingCounts {...waiting} />
+                {/* There is room for one. */}
+                <WaitingCounts withheld={waiting.withheld} pending={0} />
               </span>
             </Link>
           ))}

@@ -141,6 +141,11 @@ describe('a login', () => {
   it('makes a waitlist that asks for the email alone, or for names and then shows who invited, has links to share, and is shown at once', async () => {
     const page = await stage.openPage();
     await stage.signIn(page);
+    await page.getByRole('navigation').getByRole('button').first().click();
+    await page.getByRole('menuitem', { name: 'New waitlist' }).click();
+    await page.getByRole('dialog', { name: 'New waitlist' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('nav button:focus').waitFor();
     const make = async (name: string, ...asked: string[]) => {
       await page.getByRole('navigation').getByRole('button').first().click();
       await page.getByRole('menuitem', { name: 'New waitlist' }).click();

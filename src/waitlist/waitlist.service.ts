@@ -110,8 +110,8 @@ export class WaitlistService {
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`, `SLUG_TAKEN` for a name that a waitlist has or had. Only the
-   * account that had it may use it again, once the deleted waitlist's records are gone. `TOO_MANY_SLUGS` for an id
-   * whose deleted waitlist had as many slugs as one can have
+   * account that had it may use it again, once the deleted waitlist's records are gone. `TOO_MANY_SLUGS` for the
+   * id of a deleted waitlist that has used all of its slugs
    */
   async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();

@@ -37,7 +37,7 @@ export class ServiceProcess {
   private constructor(
     readonly port: number,
     private readonly child: ChildProcess,
-    /** Of this checkout, whose contract its answers must keep. */
+    /** Whether it runs this checkout. Then its answers must keep the contract that lies here. */
     private readonly isOwn: boolean,
   ) {
     for (const stream of [child.stdout, child.stderr])

@@ -33,6 +33,8 @@ interface PeoplePage {
 
 /** The largest page of the service. */
 const PAGE_MAX = 100;
+/** Of a search by name: those whom it finds are scattered over the queue, so that each position is counted alone. */
+const NAMES_PAGE = 50;
 
 /** Everything about a waitlist and its people begins with this key, so that one call makes all of it fresh. */
 const keyOf = (waitlistId: number) => ['waitlists', waitlistId];
@@ -61,7 +63,8 @@ async function fetchPage(
   const listings = listingsOf(search);
   for (const [at, { query }] of listings.entries()) {
     if (at < first) continue;
-    const start = { after_id: at === first ? afterId : undefined, limit: PAGE_MAX };
+    const limit = query.name === undefined ? PAGE_MAX : NAMES_PAGE;
+    const start = { after_id: at === first ? afterId : undefined, limit };
     const page = await fetchListing(waitlistId, { ...query, include_referrer: true, ...start }, signal);
     if (page.people.length === 0) continue;
     const nextListing = listings.findIndex(({ isFallback }, index) => index > at && !isFallback);

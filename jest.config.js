@@ -17,6 +17,7 @@ const swc = (module, syntax = {}) => ({
       react: { runtime: 'automatic', importSource: 'preact' },
     },
     keepClassNames: true,
+    experimental: { keepImportAttributes: true },
   },
 });
 

@@ -1,31 +1,32 @@
-import { directionOf, textsOf } from '../../web/page/texts.js';
+import { textsInLanguage } from '../../web/page/catalogs.js';
+import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import { nonBlank } from '../queue/record/contact.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content } from './mail-layout.js';
+import { OWNER_TEXTS } from './owner-texts.js';
 
 /** The settings that mails show. */
 type Waitlist = Pick<WholeWaitlist, 'name' | 'display' | 'mailSubject' | 'mailText'>;
 
 /** Asks for a click. Contains nothing from the signup: a stranger may have typed it, such as an advertisement. */
 export function verificationMail(waitlist: Waitlist, url: string): Content {
-  const { lang = 'en', texts = {} } = waitlist.display;
-  const { text } = textsOf({ lang, texts });
-  return compose(waitlist, {
-    subject: nonBlank(waitlist.mailSubject) ?? `Confirm your email for ${nameOf(waitlist)}`,
-    paragraphs: paragraphsOf(
-      nonBlank(waitlist.mailText) ?? 'Please confirm your email address. This completes your signup.',
-    ),
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  return compose(waitlist, texts, {
+    subject: nonBlank(waitlist.mailSubject) ?? text('mail_verification_subject', { waitlist_name: nameOf(waitlist) }),
+    paragraphs: paragraphsOf(nonBlank(waitlist.mailText) ?? text('mail_verification')),
     button: { label: text('verify_button'), url },
-    note: 'The link works for 72 hours. If you did not sign up, ignore this mail.',
+    note: text('mail_verification_note'),
   });
 }
 
 /** Tells an offboarded person that it is their turn. */
 export function yourTurnMail(waitlist: Waitlist): Content {
-  const { lang = 'en', texts = {}, your_turn_url: url = null } = waitlist.display;
-  const { text } = textsOf({ lang, texts });
-  return compose(waitlist, {
-    subject: `${text('your_turn')}: ${nameOf(waitlist)}`,
+  const { your_turn_url: url = null } = waitlist.display;
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  return compose(waitlist, texts, {
+    subject: text('mail_your_turn_subject', { waitlist_name: nameOf(waitlist) }),
     paragraphs: paragraphsOf(text('your_turn_text')),
     button: url === null ? null : { label: text('your_turn_button'), url },
     note: '',
@@ -34,21 +35,24 @@ export function yourTurnMail(waitlist: Waitlist): Content {
 
 /** Tells the owner of a webhook that the service has turned it off. */
 export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: string): Content {
-  return compose(waitlist, {
-    subject: `Webhook turned off: ${nameOf(waitlist)}`,
-    paragraphs: [
-      ['This webhook was turned off. Its deliveries failed for five days:'],
-      [url],
-      ['Events from now on are not sent to it. Fix the receiver, then turn the webhook on again.'],
-    ],
-    button: { label: 'Open the desk', url: deskUrl },
+  return compose(waitlist, DEFAULT_TEXTS, {
+    subject: OWNER_TEXTS.webhook_disabled_subject.replace('{waitlist_name}', () => nameOf(waitlist)),
+    paragraphs: [[OWNER_TEXTS.webhook_disabled], [url], [OWNER_TEXTS.webhook_disabled_note]],
+    button: { label: OWNER_TEXTS.webhook_disabled_button, url: deskUrl },
     note: '',
   });
 }
 
-function compose(waitlist: Waitlist, content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>): Content {
-  const { lang = 'en' } = waitlist.display;
-  return { ...content, lang, direction: directionOf(lang), name: nameOf(waitlist) };
+function compose(
+  waitlist: Waitlist,
+  { lang, direction }: Texts,
+  content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
+): Content {
+  return { ...content, lang, direction, name: nameOf(waitlist) };
+}
+
+function textsFor({ display: { lang = 'en', texts = {} } }: Waitlist): Texts {
+  return textsInLanguage({ lang, texts });
 }
 
 function nameOf({ name, display }: Waitlist): string {

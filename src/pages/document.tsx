@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PublicWaitlist } from '../../web/page/model.js';
 import { themeOf } from '../../web/page/theme.js';
-import { DEFAULT_TEXTS, directionOf } from '../../web/page/texts.js';
+import type { Texts } from '../../web/page/texts.js';
 import { type PagePolicy, safeHeaders } from '../platform/http/headers.js';
 import { withCaptcha } from './captcha-policy.js';
 
@@ -14,8 +14,9 @@ export interface Assets {
 }
 
 export interface Page {
-  /** The waitlist that gives the colors and the language; null for the defaults. */
+  /** The waitlist that gives the colors; null for the defaults. */
   readonly waitlist: PublicWaitlist | null;
+  readonly texts: Texts;
   /** Address of an image of another host; null on private pages, so that the host does not learn of their readers. */
   readonly logo: string | null;
   /** The captcha of its form; omitted without one. */
@@ -39,14 +40,13 @@ const FAVICON =
 const CANVAS = { light: '#f5f6f7', dark: '#0d0e11' };
 
 export function renderPage(page: Page, assets: Assets): Rendered {
-  const { waitlist, logo, title, preview, content } = page;
-  const { lang } = waitlist ?? DEFAULT_TEXTS;
+  const { waitlist, texts, logo, title, preview, content } = page;
   const { scheme, properties } = themeOf(waitlist?.configuration_style_json ?? {});
   // Twice, so that it counts more than the sheet's own rules.
   const declarations = Object.entries(properties).map(([name, value]) => `${name}:${value}`);
   const css = declarations.length > 0 ? `:root:root{${declarations.join(';')}}` : '';
   const html = renderToString(
-    <html lang={lang} dir={directionOf(lang)} data-scheme={scheme ?? undefined}>
+    <html lang={texts.lang} dir={texts.direction} data-scheme={scheme ?? undefined}>
       <head>
         <meta charset="utf-8" />
         <title>{title}</title>

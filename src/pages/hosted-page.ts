@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { languageOf, pluralOf } from '../../web/page/texts.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
@@ -146,13 +147,16 @@ export class HostedPage {
     const { id, slug, name, requiredContact, questions, isClosed, captcha, display, hidesCounts, active } = waitlist;
     const facts: FormFacts = {
       inviter: isInvited ? INVITER : null,
-      inLine: hidesCounts || active === 0 ? null : { isOne: active === 1, count: COUNT },
+      inLine:
+        hidesCounts || active === 0
+          ? null
+          : { plural: pluralOf(languageOf(display.lang ?? 'en'), active), count: COUNT },
     };
     const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display, facts]);
     let rendered = this.forms.get(key);
     if (!rendered) {
       const page = this.form(waitlist, LINK, OPENED_AT, null, facts);
-      rendered = { ...renderPage(page, this.assets), numbers: new Intl.NumberFormat(page.waitlist?.lang) };
+      rendered = { ...renderPage(page, this.assets), numbers: new Intl.NumberFormat(page.texts.lang) };
       this.forms.set(key, rendered);
     }
     return rendered;

@@ -3,7 +3,8 @@ import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/pa
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
 import { VerifyForm } from '../../web/page/verify-form.js';
-import { DEFAULT_TEXTS, type TextKey, type Texts, textsOf } from '../../web/page/texts.js';
+import { textsInLanguage } from '../../web/page/catalogs.js';
+import { DEFAULT_TEXTS, type Plural, type TextKey, type Texts } from '../../web/page/texts.js';
 import type { Page } from './document.js';
 
 /** The fields of a form that has been sent, by their names. */
@@ -32,18 +33,19 @@ export interface FormFacts {
   /** The first name of the person whose link it is; null to say nothing. */
   readonly inviter: string | null;
   /** How many people are in line, as the language writes it; null to say nothing. */
-  readonly inLine: { readonly isOne: boolean; readonly count: string } | null;
+  readonly inLine: { readonly plural: Plural; readonly count: string } | null;
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
 export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent, facts }: FormPage): Page {
-  const texts = textsOf(waitlist);
+  const texts = textsInLanguage(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
   const introduction = waitlist.is_closed ? text('closed') : text('introduction');
   const metadata = Object.entries(sent?.values ?? {}).filter(([key]) => key.startsWith('metadata['));
   return {
     waitlist,
+    texts,
     logo: waitlist.logo,
     captcha: waitlist.captcha,
     frameOrigins,
@@ -72,10 +74,10 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, op
   };
 }
 
-function noteOf({ inviter, inLine }: FormFacts, { text }: Texts): string {
+function noteOf({ inviter, inLine }: FormFacts, { text, counted }: Texts): string {
   const lines = [
     inviter === null ? '' : text('invited_by', { name: inviter }),
-    inLine === null ? '' : text(inLine.isOne ? 'one_in_line' : 'many_in_line', { count: inLine.count }),
+    inLine === null ? '' : counted('in_line', inLine.plural, inLine.count),
   ];
   return lines.filter((line) => line !== '').join(' ');
 }
@@ -97,11 +99,12 @@ interface StatusPage {
 
 /** The private page of a person who joined. */
 export function statusPage({ waitlist, frameOrigins, resendAction, isResent, ...person }: StatusPage): Page {
-  const texts = textsOf(waitlist);
+  const texts = textsInLanguage(waitlist);
   const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
   return {
     ...UNSHARED,
     waitlist,
+    texts,
     frameOrigins,
     title: `${headingOf(person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} />,
@@ -122,10 +125,11 @@ interface VerifyPage {
 
 /** The page of a verification link. */
 export function verifyPage({ waitlist, action, isUsed }: VerifyPage): Page {
-  const texts = textsOf(waitlist);
+  const texts = textsInLanguage(waitlist);
   return {
     ...UNSHARED,
     waitlist,
+    texts,
     title: `${texts.text(isUsed ? 'verified' : 'verify')} – ${waitlist.title ?? waitlist.waitlist_name}`,
     content: <VerifyForm waitlist={waitlist} action={action} isUsed={isUsed} texts={texts} />,
   };
@@ -133,7 +137,7 @@ export function verifyPage({ waitlist, action, isUsed }: VerifyPage): Page {
 
 /** The page of a verification link that is wrong, has expired or has ended. */
 export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
-  const texts = textsOf(waitlist);
+  const texts = textsInLanguage(waitlist);
   return {
     ...messagePage('link_not_found', 'link_not_found_text', texts),
     waitlist,
@@ -154,6 +158,7 @@ export function messagePage(heading: TextKey, more: TextKey | null = null, texts
   return {
     ...UNSHARED,
     waitlist: null,
+    texts,
     title: texts.text(heading),
     content: <Message heading={heading} more={more} texts={texts} />,
   };

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
+import { LANGUAGES } from '../../web/page/texts.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { safeHeaders } from '../platform/http/headers.js';
-import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
+import { CSS, HTML, JAVASCRIPT, JSON_TYPE, serveFile } from '../platform/http/static-files.js';
 import { withCaptcha } from './captcha-policy.js';
 
 const resolve = createRequire(import.meta.url).resolve;
@@ -34,6 +35,10 @@ export class Widget {
 
   serve(fastify: FastifyInstance): void {
     serveFile(fastify, '/widget.js', { type: JAVASCRIPT, text: read('widget.js'), headers: SCRIPT_HEADERS });
+    for (const language of LANGUAGES) {
+      const name = `texts/${language}.json`;
+      serveFile(fastify, `/widget/${name}`, { type: JSON_TYPE, text: read(name), headers: SCRIPT_HEADERS });
+    }
     if (!this.config.docsEnabled) return;
     const demo = (path: string, type: string, file: string) =>
       serveFile(fastify, path, { type, text: this.demoFile(file), headers: DEMO_HEADERS });

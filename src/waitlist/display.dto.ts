@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { TEXT_KEYS } from '../../web/page/texts.js';
+import { OWN_TEXT_KEYS } from '../../web/page/own-texts.js';
 import {
   broken,
   Flag,
@@ -132,8 +132,8 @@ export class DisplaySettingsDto {
 
   @Texts({
     ...TEXTS,
-    description: `${TEXTS.description} The keys: ${TEXT_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
-    keys: TEXT_KEYS,
+    description: `${TEXTS.description} The keys: ${OWN_TEXT_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
+    keys: OWN_TEXT_KEYS,
     maxLength: TEXT_LENGTH_MAX,
     optional: true,
   })
@@ -194,7 +194,7 @@ export class DisplayDto {
   @ApiProperty({
     ...TEXTS,
     type: 'object',
-    maxProperties: TEXT_KEYS.length,
+    maxProperties: OWN_TEXT_KEYS.length,
     additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX },
   })
   texts!: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend,
   const Heading = heading ?? 'h1';
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
   if (status.status === 'pending') return <CheckMail texts={texts} resend={resend} heading={Heading} />;
-  const { text } = texts;
+  const { text, count } = texts;
   // A status does not tell whether the person has an email. If the waitlist requires one, they do.
   const hasEmail = waitlist.required_contact.email === 'required';
   const showsResend = waitlist.uses_signup_verification && hasEmail && !status.verified;
@@ -41,7 +41,7 @@ export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend,
     <div class="waitlist-status">
       <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
       <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
-      <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
+      <p class="waitlist-ahead">{status.priority === 0 ? text('nobody_ahead') : count('ahead', status.priority)}</p>
       {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
       {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
@@ -92,14 +92,14 @@ function ResendForm({ hint, button, ...form }: Resend & { readonly hint: string;
 }
 
 /** The buttons need a script, which shows them: see share.ts. */
-function Sharing({ waitlist, status, texts: { text } }: Pick<StatusProps, 'waitlist' | 'status' | 'texts'>) {
+function Sharing({ waitlist, status, texts: { text, count } }: Pick<StatusProps, 'waitlist' | 'status' | 'texts'>) {
   const { spots_to_move_upon_referral: spots, widget_shows_social_links: showsLinks } = waitlist;
   const { referral_link: link, amount_referred: referrals } = status;
   const message = waitlist.twitter_message ?? text('message');
   return (
     <section class="waitlist-sharing" data-message={message}>
-      {spots > 0 && <p>{spots === 1 ? text('one_spot') : text('many_spots', { count: spots })}</p>}
-      {referrals > 0 && <p>{referrals === 1 ? text('one_referral') : text('many_referrals', { count: referrals })}</p>}
+      {spots > 0 && <p>{count('spots', spots)}</p>}
+      {referrals > 0 && <p>{count('referrals', referrals)}</p>}
       <label for="waitlist-link">{text('referral_link')}</label>
       <div class="waitlist-link">
         <input id="waitlist-link" class="waitlist-input" value={link} readOnly dir="ltr" />
@@ -168,9 +168,4 @@ function Leaderboard({ leaders, ownIndex, texts: { text, lang } }: LeaderboardPr
 function nameOf({ first_name, last_name, email, phone }: Leader): string {
   const name = first_name.trim() && [first_name.trim(), last_name && `${last_name}.`].filter(Boolean).join(' ');
   return name || email || phone || '';
-}
-
-function ahead(priority: number, { text }: Texts): string {
-  if (priority === 0) return text('nobody_ahead');
-  return priority === 1 ? text('one_ahead') : text('many_ahead', { count: priority });
 }

@@ -1,4 +1,5 @@
 import type { Fault, Leader, PublicWaitlist, Status } from '../page/model.js';
+import { type Catalog, ENGLISH, languageOf } from '../page/texts.js';
 
 /** Where this script came from, which may be below a path. */
 const SERVICE = new URL('.', (document.currentScript as HTMLScriptElement).src);
@@ -48,6 +49,22 @@ interface PublicView extends PublicWaitlist {
 }
 
 export const getWaitlist = (id: string) => call<PublicView>(`waitlist/${encodeURIComponent(id)}`);
+
+/** The texts in the waitlist's language: those that are loaded already, or a file beside this script. English in need. */
+export async function getCatalog({ lang }: PublicWaitlist, loaded: Catalog): Promise<Catalog> {
+  const language = languageOf(lang);
+  if (language === loaded.language) return loaded;
+  if (language === 'en') return ENGLISH;
+  try {
+    const response = await fetch(new URL(`widget/texts/${language}.json`, SERVICE), {
+      credentials: 'omit',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return response.ok ? { language, entries: (await response.json()) as Catalog['entries'] } : ENGLISH;
+  } catch {
+    return ENGLISH;
+  }
+}
 
 /** The address of a person's private page. */
 export const statusAddress = ({ id }: PublicWaitlist, { uuid }: Status) =>

@@ -12,10 +12,11 @@ import pageCss from '../page/page.css?inline';
 import { enableSharing } from '../page/share.js';
 import { SignupForm } from '../page/signup-form.js';
 import { type Resend, StatusView } from '../page/status.js';
-import { DEFAULT_TEXTS, directionOf, textsOf } from '../page/texts.js';
+import { DEFAULT_TEXTS, ENGLISH, type Texts, textsOf } from '../page/texts.js';
 import { themeOf } from '../page/theme.js';
 import {
   find,
+  getCatalog,
   getLeaders,
   getWaitlist,
   join,
@@ -61,6 +62,8 @@ class WaitlistSignup extends HTMLElement {
   private readonly theme = new CSSStyleSheet();
   private readonly height = new CSSStyleSheet();
   private waitlist!: PublicWaitlist;
+  private catalog = ENGLISH;
+  private texts = DEFAULT_TEXTS;
   private openedAt = '';
   private captcha: ShownCaptcha | null = null;
   private isBusy = false;
@@ -86,7 +89,7 @@ class WaitlistSignup extends HTMLElement {
       try {
         const waitlist = await getWaitlist(this.loadedId ?? '');
         this.openedAt = waitlist.now;
-        this.waitlist = waitlist;
+        await this.take(waitlist);
       } catch (error) {
         if (!(error instanceof Refusal) || error.isTemporary) return this.showAway();
         // Only the owner of the page can fix a wrong id, so it goes to the console.
@@ -101,13 +104,20 @@ class WaitlistSignup extends HTMLElement {
     });
   }
 
+  /** The settings, and the texts in their language. */
+  private async take(waitlist: PublicWaitlist): Promise<void> {
+    this.catalog = await getCatalog(waitlist, this.catalog);
+    this.waitlist = waitlist;
+    this.texts = textsOf(waitlist, this.catalog);
+  }
+
   private submit(form: HTMLFormElement): Promise<void> {
     return this.alone(async () => {
       const { waitlist } = this;
       const sent = valuesOf(form);
       this.showForm({ values: sent, isBusy: true });
       try {
-        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, sent, this.openedAt));
+        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, this.texts, sent, this.openedAt));
         this.showStatus({ status, leaders: await getLeaders(waitlist).catch(() => []), email: sent.email ?? '' });
         enableSharing(this.root);
         // People who hear the page hear where they stand.
@@ -117,7 +127,7 @@ class WaitlistSignup extends HTMLElement {
         this.captcha?.renew();
         // The rule that refused it may be newer than the form.
         if (error instanceof Refusal && error.status === RULE_BROKEN)
-          this.waitlist = await getWaitlist(String(waitlist.id)).catch(() => waitlist);
+          await this.take(await getWaitlist(String(waitlist.id)).catch(() => waitlist));
         if (error instanceof Refusal && error.code === 'WAITLIST_CLOSED') {
           this.waitlist = { ...this.waitlist, is_closed: true };
           this.showForm({ values });
@@ -129,7 +139,7 @@ class WaitlistSignup extends HTMLElement {
 
   private resend(joined: Joined): Promise<void> {
     return this.alone(async () => {
-      const { text } = textsOf(this.waitlist);
+      const { text } = this.texts;
       this.showStatus(joined, { outcome: null, isBusy: true });
       try {
         await resendVerification(this.waitlist.id, joined.email);
@@ -141,12 +151,12 @@ class WaitlistSignup extends HTMLElement {
   }
 
   private explain(error: unknown): Pick<Shown, 'faults' | 'message'> {
-    const { text } = textsOf(this.waitlist);
+    const { text } = this.texts;
     if (!(error instanceof Refusal)) return { message: text('unavailable') };
     if (error.faults.length > 0) return { faults: error.faults };
     if (error.code === 'NO_WAITER_FOUND') return { message: text('not_found') };
     if (error.isTemporary) return { message: text(error.status === 429 ? 'too_many_requests' : 'unavailable') };
-    return { message: error.detail };
+    return { message: text('invalid') };
   }
 
   private showAway(): void {
@@ -163,8 +173,7 @@ class WaitlistSignup extends HTMLElement {
   }
 
   private showForm(shown: Shown): void {
-    const { waitlist } = this;
-    const texts = textsOf(waitlist);
+    const { waitlist, texts } = this;
     // A lookup needs no captcha.
     const asked = waitlist.is_closed ? { ...waitlist, captcha: null } : waitlist;
     // More than one field has no place in a row.
@@ -191,9 +200,8 @@ class WaitlistSignup extends HTMLElement {
   }
 
   private showStatus(joined: Joined, resending: Pick<Resend, 'outcome' | 'isBusy'> = { outcome: null }): void {
-    const { waitlist } = this;
+    const { waitlist, texts } = this;
     const { status, leaders, email } = joined;
-    const texts = textsOf(waitlist);
     const onSubmit = (event: Event) => {
       event.preventDefault();
       void this.resend(joined);
@@ -223,10 +231,10 @@ class WaitlistSignup extends HTMLElement {
   }
 
   private show(content: ComponentChildren, height: string, name = 'waitlist-card'): void {
-    const { lang } = this.waitlist;
+    const { lang, direction } = this.texts;
     this.height.replaceSync(`:host{${height}}`);
     render(
-      <div class={name} lang={lang} dir={directionOf(lang)} tabIndex={-1} onClick={followFragment}>
+      <div class={name} lang={lang} dir={direction} tabIndex={-1} onClick={followFragment}>
         {content}
       </div>,
       this.root,
@@ -256,8 +264,8 @@ function valuesOf(form: HTMLFormElement): Values {
 }
 
 /** The contact data that was given, and, for a signup, the answers to all questions, in their order. */
-function requestOf(waitlist: PublicWaitlist, values: Values, openedAt: string): Record<string, unknown> {
-  const fields = formFields(waitlist, textsOf(waitlist));
+function requestOf(waitlist: PublicWaitlist, texts: Texts, values: Values, openedAt: string): Record<string, unknown> {
+  const fields = formFields(waitlist, texts);
   const contact = fields.filter(({ name, questionId }) => questionId === null && values[name]?.trim());
   return {
     waitlist_id: waitlist.id,

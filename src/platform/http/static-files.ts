@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export const HTML = 'text/html; charset=utf-8';
 export const JAVASCRIPT = 'text/javascript; charset=utf-8';
 export const CSS = 'text/css; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 export const SVG = 'image/svg+xml';
 
 /** For a URL that contains the hash of its content. */

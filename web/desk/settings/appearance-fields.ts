@@ -1,4 +1,4 @@
-import { TEXT_KEYS, type TextKey } from '../../page/texts';
+import { OWN_TEXT_KEYS, type OwnTextKey } from '../../page/own-texts';
 import type { PreviewState } from './drawn-preview';
 
 /** The names of `configuration_style_json` that reach the page. */
@@ -17,7 +17,7 @@ interface TextGroup {
   readonly title: string;
   /** The state of the page that shows them. */
   readonly state: PreviewState;
-  readonly keys: readonly TextKey[];
+  readonly keys: readonly OwnTextKey[];
 }
 
 const GROUPS: readonly TextGroup[] = [
@@ -36,7 +36,7 @@ const GROUPS: readonly TextGroup[] = [
       'many_in_line',
     ],
   },
-  { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button'] },
+  { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button', 'already_joined'] },
   {
     title: 'after joining',
     state: 'joined',
@@ -66,7 +66,7 @@ const GROUPS: readonly TextGroup[] = [
   {
     title: 'waiting for the click in the mail',
     state: 'mail',
-    keys: ['check_mail', 'check_mail_text', 'check_mail_hint', 'resend'],
+    keys: ['check_mail', 'check_mail_text', 'check_mail_hint', 'check_mail_address', 'resend'],
   },
   {
     title: 'the link in the mail',
@@ -78,11 +78,16 @@ const GROUPS: readonly TextGroup[] = [
     state: 'unverified',
     keys: ['unverified', 'send_link', 'resent', 'verified'],
   },
+  {
+    title: 'leaving the waitlist',
+    state: 'joined',
+    keys: ['leave', 'leave_sent', 'leave_text', 'left', 'left_text', 'leave_link_not_found_text', 'contact'],
+  },
   { title: 'when it is their turn', state: 'turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
 ];
 
 /** These stand in a paragraph, so that they may have several lines. */
-export const LONG_TEXTS: readonly TextKey[] = [
+export const LONG_TEXTS: readonly OwnTextKey[] = [
   'closed',
   'bookmark',
   'check_mail_text',
@@ -91,10 +96,13 @@ export const LONG_TEXTS: readonly TextKey[] = [
   'verify_text',
   'link_not_found_text',
   'your_turn_text',
+  'leave_text',
+  'left_text',
+  'leave_link_not_found_text',
 ];
 
 /** These have fields or settings of their own. */
-const ELSEWHERE: readonly TextKey[] = ['introduction', 'purpose', 'button', 'joined', 'message'];
+const ELSEWHERE: readonly OwnTextKey[] = ['introduction', 'purpose', 'button', 'joined', 'message'];
 
 /** All other texts of the page, under headings. */
 export const TEXT_GROUPS: readonly TextGroup[] = [
@@ -102,6 +110,6 @@ export const TEXT_GROUPS: readonly TextGroup[] = [
   {
     title: 'problems',
     state: 'faults',
-    keys: TEXT_KEYS.filter((key) => !ELSEWHERE.includes(key) && !GROUPS.some(({ keys }) => keys.includes(key))),
+    keys: OWN_TEXT_KEYS.filter((key) => !ELSEWHERE.includes(key) && !GROUPS.some(({ keys }) => keys.includes(key))),
   },
 ];

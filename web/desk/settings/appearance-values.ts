@@ -1,4 +1,4 @@
-import { TEXT_KEYS, type TextKey } from '../../page/texts';
+import { OWN_TEXT_KEYS, type OwnTextKey } from '../../page/own-texts';
 import type { Waitlist } from '../queries';
 import { type ColorName, COLORS } from './appearance-fields';
 import { colorOf } from './colors';
@@ -10,7 +10,7 @@ export interface AppearanceValues extends Record<string, unknown> {
   success_title: string;
   signup_button_title: string;
   lang: string;
-  texts: Record<TextKey, string>;
+  texts: Record<OwnTextKey, string>;
   logo: string;
   configuration_style_json: Record<ColorName, string>;
   your_turn_url: string;
@@ -31,7 +31,7 @@ export function valuesOf(waitlist: Waitlist): AppearanceValues {
     success_title: waitlist.success_title ?? '',
     signup_button_title: waitlist.signup_button_title ?? '',
     lang: waitlist.lang,
-    texts: Object.fromEntries(TEXT_KEYS.map((key) => [key, texts[key] ?? ''])) as AppearanceValues['texts'],
+    texts: Object.fromEntries(OWN_TEXT_KEYS.map((key) => [key, texts[key] ?? ''])) as AppearanceValues['texts'],
     logo: waitlist.logo ?? '',
     configuration_style_json: Object.fromEntries(
       COLORS.map(({ name }) => [name, stored(name)]),

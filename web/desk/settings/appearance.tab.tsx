@@ -1,10 +1,11 @@
-import { Accordion, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Accordion, Autocomplete, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import { AddressInput } from '../parts/address-input';
 import { readOrigins } from '../parts/addresses';
 import { normalizeOnBlur } from '../parts/normalize-on-blur';
-import { TEXTS, type TextKey } from '../../page/texts';
+import { defaultText, type OwnTextKey } from '../../page/own-texts';
+import { type Catalog, ENGLISH, LANGUAGES } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { SHORT_INPUT } from '../theme';
@@ -13,6 +14,7 @@ import { type AppearanceValues, previewed, toStyle, toTexts, valuesOf } from './
 import { ColorField, colorFault } from './color-field';
 import { PreviewBeside, ShownIn } from './preview-beside';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
+import { useCatalog } from './use-catalog';
 
 type AppearanceForm = UseFormReturnType<AppearanceValues>;
 
@@ -25,11 +27,12 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, (changed) => changesOf(changed, waitlist), RULES);
   const { form } = settings;
   const shown = useMemo(() => previewed(waitlist, form.values), [waitlist, form.values]);
+  const catalog = useCatalog(shown.lang);
   return (
     <PreviewBeside waitlist={shown}>
       {(previewButton) => (
         <SettingsTab settings={settings} action={previewButton}>
-          <TextsSection form={form} waitlist={waitlist} />
+          <TextsSection form={form} catalog={catalog} waitlist={waitlist} />
           <ShownIn state="form">
             <ColorsSection form={form} />
           </ShownIn>
@@ -51,7 +54,7 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
                 label="Share message"
                 description="The person’s own link follows it."
                 autosize
-                placeholder={TEXTS.message}
+                placeholder={defaultText(catalog, 'message')}
                 {...form.getInputProps('twitter_message')}
               />
               <Switch
@@ -72,7 +75,15 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
   );
 }
 
-function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Waitlist }) {
+interface TextsProps {
+  readonly form: AppearanceForm;
+  readonly catalog: Catalog;
+  readonly waitlist: Waitlist;
+}
+
+const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+function TextsSection({ form, catalog, waitlist }: TextsProps) {
   return (
     <PlainSection title="Texts">
       <ShownIn state="form">
@@ -83,7 +94,11 @@ function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Wait
           description="Below the title."
           {...form.getInputProps('texts.introduction')}
         />
-        <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
+        <TextInput
+          label="Button text"
+          placeholder={defaultText(catalog, 'button')}
+          {...form.getInputProps('signup_button_title')}
+        />
         <Textarea
           label="What the data is for"
           description="Below the button, such as: We write to you once, when it is your turn."
@@ -92,11 +107,18 @@ function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Wait
         />
       </ShownIn>
       <ShownIn state="joined">
-        <TextInput label="After joining" placeholder={TEXTS.joined} {...form.getInputProps('success_title')} />
+        <TextInput
+          label="After joining"
+          placeholder={defaultText(catalog, 'joined')}
+          {...form.getInputProps('success_title')}
+        />
       </ShownIn>
-      <TextInput
+      <Autocomplete
         label="Language"
-        description="Language tag of these texts, such as en, de or pt-BR. It sets the text direction and number format."
+        description="Of the page, the widget and the mails. Take one from the list, or write all texts below in the language of any other tag, such as sv."
+        data={LANGUAGES}
+        filter={({ options }) => options}
+        renderOption={({ option: { value } }) => `${NAMES.of(value)} (${value})`}
         {...form.getInputProps('lang')}
         styles={SHORT_INPUT}
       />
@@ -110,7 +132,7 @@ function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Wait
               <ShownIn state={state}>
                 <SimpleGrid cols={1} spacing="sm">
                   {keys.map((key) => (
-                    <OtherText key={key} form={form} name={key} />
+                    <OtherText key={key} form={form} catalog={catalog} name={key} />
                   ))}
                 </SimpleGrid>
               </ShownIn>
@@ -122,9 +144,11 @@ function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Wait
   );
 }
 
-function OtherText({ form, name }: { form: AppearanceForm; name: TextKey }) {
-  const text = TEXTS[name];
-  const props = { label: text, description: hintOf(text), placeholder: text, ...form.getInputProps(`texts.${name}`) };
+/** The desk is English, so labels are. What stands where the owner writes nothing is in the language of the page. */
+function OtherText({ form, catalog, name }: Pick<TextsProps, 'form' | 'catalog'> & { readonly name: OwnTextKey }) {
+  const label = defaultText(ENGLISH, name);
+  const placeholder = defaultText(catalog, name);
+  const props = { label, description: hintOf(label), placeholder, ...form.getInputProps(`texts.${name}`) };
   return LONG_TEXTS.includes(name) ? <Textarea autosize {...props} /> : <TextInput {...props} />;
 }
 

@@ -7,7 +7,7 @@ import pageCss from '../../page/page.css?inline';
 import { PrivatePage } from '../../page/private-page';
 import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
-import { directionOf, textsOf } from '../../page/texts';
+import { type Catalog, type Texts, textsOf } from '../../page/texts';
 import { themeOf } from '../../page/theme';
 import { VerifyForm } from '../../page/verify-form';
 import widgetCss from '../../widget/widget.css?inline';
@@ -21,6 +21,7 @@ export type PreviewedWaitlist = PublicWaitlist & Pick<Waitlist, 'shows_inviter' 
 
 interface Previewed {
   readonly waitlist: PreviewedWaitlist;
+  readonly catalog: Catalog;
   readonly target: PreviewTarget;
   readonly state: PreviewState;
   readonly scheme: 'light' | 'dark';
@@ -45,11 +46,12 @@ const LEADERS: readonly Leader[] = [
 ].map((leader, priority) => ({ ...leader, priority, email: null, phone: null }));
 
 /** Draws the page or the widget into a document of its own. */
-export function renderPreview(page: Document, { waitlist, target, state, scheme: asked }: Previewed): void {
+export function renderPreview(page: Document, { waitlist, catalog, target, state, scheme: asked }: Previewed): void {
+  const texts = textsOf(waitlist, catalog);
   const { scheme: own, properties } = themeOf(waitlist.configuration_style_json);
   const { documentElement: root } = page;
-  root.lang = waitlist.lang;
-  root.dir = directionOf(waitlist.lang);
+  root.lang = texts.lang;
+  root.dir = texts.direction;
   root.style.cssText = '';
   root.style.colorScheme = asked;
   const colors = { ...properties, 'color-scheme': own ?? asked };
@@ -58,7 +60,7 @@ export function renderPreview(page: Document, { waitlist, target, state, scheme:
   if (target === 'page') {
     page.adoptedStyleSheets = sheetsOf(page, [pageCss]);
     for (const [name, value] of Object.entries(colors)) root.style.setProperty(name, value);
-    render(<Card key="page" waitlist={waitlist} state={state} isPage />, page.body);
+    render(<Card key="page" waitlist={waitlist} texts={texts} state={state} isPage />, page.body);
     return;
   }
   page.adoptedStyleSheets = [];
@@ -67,7 +69,7 @@ export function renderPreview(page: Document, { waitlist, target, state, scheme:
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = sheetsOf(page, [pageCss, widgetCss]);
     for (const [name, value] of Object.entries(colors)) host.style.setProperty(name, value);
-    render(<Card waitlist={waitlist} state={state} isPage={false} />, shadow);
+    render(<Card waitlist={waitlist} texts={texts} state={state} isPage={false} />, shadow);
   };
   // A new host each time, so that earlier colors do not remain.
   drawings += 1;
@@ -85,7 +87,12 @@ function sheetsOf({ defaultView }: Document, texts: readonly string[]): CSSStyle
   });
 }
 
-function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
+interface CardProps extends Pick<Previewed, 'waitlist' | 'state'> {
+  readonly texts: Texts;
+  readonly isPage: boolean;
+}
+
+function Card({ waitlist, texts, state, isPage }: CardProps) {
   const isForm = state === 'form' || state === 'faults' || state === 'closed';
   return (
     <main class="waitlist-card">
@@ -94,34 +101,32 @@ function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'>
       {isForm ? (
         <Form
           waitlist={{ ...waitlist, is_closed: state === 'closed' }}
+          texts={texts}
           hasFaults={state === 'faults'}
           isPage={isPage}
         />
       ) : state === 'verify' ? (
-        <VerifyForm waitlist={waitlist} action="" texts={textsOf(waitlist)} />
+        <VerifyForm waitlist={waitlist} action="" texts={texts} />
       ) : (
-        <Joined waitlist={waitlist} state={state} isPage={isPage} />
+        <Joined waitlist={waitlist} texts={texts} state={state} isPage={isPage} />
       )}
     </main>
   );
 }
 
-interface FormProps {
-  readonly waitlist: PreviewedWaitlist;
+interface FormProps extends Pick<CardProps, 'waitlist' | 'texts' | 'isPage'> {
   readonly hasFaults: boolean;
-  readonly isPage: boolean;
 }
 
-function Form({ waitlist, hasFaults, isPage }: FormProps) {
-  const texts = textsOf(waitlist);
+function Form({ waitlist, texts, hasFaults, isPage }: FormProps) {
   // An email that is none, and nothing else.
   const faults = formFields(waitlist, texts).flatMap(({ name, isRequired }) =>
     name === 'email' || isRequired ? { field: name, rule: name === 'email' ? 'format' : 'required', message: '' } : [],
   );
-  const { text } = texts;
+  const { text, count } = texts;
   const note = [
     waitlist.shows_inviter && text('invited_by', { name: LEADERS[0]!.first_name }),
-    !waitlist.hide_counts && text('many_in_line', { count: PERSON.priority + 1 }),
+    !waitlist.hide_counts && count('in_line', PERSON.priority + 1),
   ];
   return (
     <>
@@ -141,7 +146,7 @@ function Form({ waitlist, hasFaults, isPage }: FormProps) {
   );
 }
 
-function Joined({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
+function Joined({ waitlist, texts, state, isPage }: CardProps) {
   const View = isPage ? PrivatePage : StatusView;
   const isUnverified = state === 'unverified';
   return (
@@ -151,7 +156,7 @@ function Joined({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state
       status={{ ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' }}
       leaders={waitlist.uses_leaderboard ? LEADERS : []}
       {...(isPage && { ownIndex: LEADERS.length - 1 })}
-      texts={textsOf(waitlist)}
+      texts={texts}
       resend={{ action: '', outcome: null }}
     />
   );

@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import { type PreviewedWaitlist, type PreviewState, type PreviewTarget, renderPreview } from './drawn-preview';
 import classes from './settings.module.css';
+import { useCatalog } from './use-catalog';
 
 /** The page looks the same at all widths of a desktop; the widget never grows wider than its card. */
 const WIDTHS = { page: { phone: 390, desktop: 720 }, widget: { phone: 390, desktop: 472 } } as const;
@@ -38,11 +39,12 @@ export function Preview({
   const [isLoaded, setIsLoaded] = useState(false);
   const [height, setHeight] = useState(HEIGHT_MIN);
   const width = WIDTHS[target][device];
+  const catalog = useCatalog(waitlist.lang);
 
   useEffect(() => {
     const page = frame.current?.contentDocument;
     if (!page || !isLoaded) return;
-    renderPreview(page, { waitlist, target, state, scheme });
+    renderPreview(page, { waitlist, catalog, target, state, scheme });
     const measure = () => {
       const content = page.body.firstElementChild?.getBoundingClientRect();
       if (content) setHeight(Math.max(HEIGHT_MIN, Math.ceil(content.bottom + page.documentElement.scrollTop) + 32));
@@ -52,7 +54,7 @@ export function Preview({
     const observer = new ResizeObserver(measure);
     if (page.body.firstElementChild) observer.observe(page.body.firstElementChild);
     return () => observer.disconnect();
-  }, [isLoaded, waitlist, target, state, scheme, width]);
+  }, [isLoaded, waitlist, catalog, target, state, scheme, width]);
 
   const scale = box.width === 0 ? 1 : Math.min(1, (box.width - 2) / width);
   return (

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, Values } from '../../web/page/model.js';
-import type { TextKey } from '../../web/page/texts.js';
+import type { TextKey, Texts } from '../../web/page/texts.js';
 import { parseId } from '../platform/contract/formats.js';
 import { prefersHtml } from '../platform/http/accept.js';
 import { isFromPage } from '../platform/http/form-bodies.js';
@@ -79,17 +79,20 @@ export class FormPosts {
   }
 
   private async problemPage(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
-    // A service that is overloaded, or without its database, reads nothing more.
-    const own = answer.status < 500 ? await this.pageOfWaitlist(request, answer) : null;
+    const isReadable = answer.status < 500 && !(answer.error_code === 'RATE_LIMITED' && !request.form);
+    // A service that is overloaded, or without its database, reads nothing more; nor is anything read beyond the limit.
+    const own = isReadable ? await this.pageOfWaitlist(request, answer) : null;
     return this.page.render(reply, own ?? pageOf(answer));
   }
 
   /** Null where no public waitlist is concerned. */
   private async pageOfWaitlist({ form, params }: FastifyRequest, answer: Answer): Promise<Page | null> {
+    const { waitlist_id: name } = params as { readonly waitlist_id?: string };
     try {
-      if (answer.error_code === 'LINK_NOT_FOUND')
-        return await this.page.linkNotFound(idOf((params as { readonly waitlist_id: string }).waitlist_id));
-      return form ? await this.formAgain(form, answer) : null;
+      if (name === undefined) return form ? await this.formAgain(form, answer) : null;
+      const id = idOf(name);
+      if (answer.error_code === 'LINK_NOT_FOUND') return await this.page.linkNotFound(id);
+      return pageOf(answer, await this.page.textsOf(id));
     } catch (error) {
       if (error instanceof Problem) return null;
       throw error;
@@ -153,8 +156,8 @@ function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null 
   return errors.length > 0 ? null : 'invalid';
 }
 
-function pageOf(answer: Answer): Page {
-  if (answer.error_code === 'LINK_NOT_FOUND') return messagePage('link_not_found', 'link_not_found_text');
-  if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text');
-  return messagePage(messageOf(answer) ?? 'errors');
+function pageOf(answer: Answer, texts?: Texts): Page {
+  if (answer.error_code === 'LINK_NOT_FOUND') return messagePage('link_not_found', 'link_not_found_text', texts);
+  if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text', texts);
+  return messagePage(messageOf(answer) ?? 'errors', null, texts);
 }

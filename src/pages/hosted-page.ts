@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { languageOf, pluralOf } from '../../web/page/texts.js';
+import { textsInLanguage } from '../../web/page/catalogs.js';
+import { languageOf, pluralOf, type Texts } from '../../web/page/texts.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
@@ -112,6 +113,11 @@ export class HostedPage {
   /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async linkNotFound(waitlistId: number): Promise<Page> {
     return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
+  }
+
+  /** For what a page of the waitlist says. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
+  async textsOf(waitlistId: number): Promise<Texts> {
+    return textsInLanguage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }
 
   /** Sets the headers of a private page, which nobody keeps, and returns its HTML. */

@@ -61,7 +61,7 @@ The service takes these paths with and without the path of PUBLIC_BASE_URL.
 {{- if $base }}
 - { path: {{ $base }}/, pathType: Exact }
 {{- end }}
-{{- range list "desk" "waitlist" "widget.js" "api" "docs" "openapi.json" "openapi-legacy.json" }}
+{{- range list "desk" "waitlist" "widget.js" "widget" "api" "docs" "openapi.json" "openapi-legacy.json" }}
 - { path: {{ $base }}/{{ . }}, pathType: Prefix }
 {{- end }}
 {{- end }}

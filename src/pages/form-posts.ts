@@ -10,12 +10,14 @@ import { QueueReader } from '../queue/read/queue.reader.js';
 import type { Question } from '../queue/settings/waitlist.entity.js';
 import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import type { Page } from './document.js';
-import { HostedPage, idOf } from './hosted-page.js';
-import { messagePage } from './views.js';
+import { HostedPage, idOf, LOOKUP_ROUTE } from './hosted-page.js';
+import { messagePage, type Sent } from './views.js';
 
 const DIGITS = /^\d{1,16}$/;
 const SIGNUP_PATH = '/api/v1/signup';
 const API_PATH = /^\/+api(?:[/?]|$)/i;
+
+type Form = NonNullable<FastifyRequest['form']>;
 
 /** The parts of an answer of the API that a page shows. */
 interface Answer {
@@ -86,11 +88,15 @@ export class FormPosts {
   }
 
   /** Null where no public waitlist is concerned. */
-  private async pageOfWaitlist({ form, params }: FastifyRequest, answer: Answer): Promise<Page | null> {
+  private async pageOfWaitlist(
+    { form, params, url, routeOptions }: FastifyRequest,
+    answer: Answer,
+  ): Promise<Page | null> {
     const { waitlist_id: name } = params as { readonly waitlist_id?: string };
     try {
       if (name === undefined) return form ? await this.formAgain(form, answer) : null;
       const id = idOf(name);
+      if (form && routeOptions.url === LOOKUP_ROUTE) return await this.page.lookupPage(id, url, sentOf(form, answer));
       if (answer.error_code === 'LINK_NOT_FOUND') return await this.page.linkNotFound(id);
       return pageOf(answer, await this.page.textsOf(id));
     } catch (error) {
@@ -100,11 +106,10 @@ export class FormPosts {
   }
 
   /** Null where there is no form to show. */
-  private async formAgain(form: NonNullable<FastifyRequest['form']>, answer: Answer): Promise<Page | null> {
-    const values: Values = Object.fromEntries(Array.from(form, ([name, value]) => [name, [value].flat()[0] ?? '']));
-    const id = await this.waitlistOf(values.waitlist_id ?? values.api_key);
-    if (id === null) return null;
-    return this.page.formAgain(id, { values, faults: answer.errors ?? [], message: messageOf(answer) });
+  private async formAgain(form: Form, answer: Answer): Promise<Page | null> {
+    const sent = sentOf(form, answer);
+    const id = await this.waitlistOf(sent.values.waitlist_id ?? sent.values.api_key);
+    return id === null ? null : this.page.formAgain(id, sent);
   }
 
   /** `answers[0]` answers the question whose id is `question_ids[0]`; without that, the first. */
@@ -148,9 +153,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function sentOf(form: Form, answer: Answer): Sent {
+  const values: Values = Object.fromEntries(Array.from(form, ([name, value]) => [name, [value].flat()[0] ?? '']));
+  return { values, faults: answer.errors ?? [], message: messageOf(answer) };
+}
+
 /** Null where the faults of the fields say it. */
 function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null {
-  if (error_code === 'WAITLIST_CLOSED') return 'not_found';
+  if (error_code === 'WAITLIST_CLOSED' || error_code === 'NO_WAITER_FOUND') return 'not_found';
   if (status === 429) return 'too_many_requests';
   if (status >= 500) return 'unavailable';
   return errors.length > 0 ? null : 'invalid';

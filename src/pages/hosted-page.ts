@@ -18,7 +18,10 @@ import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { type FormFacts, formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
+import { type FormFacts, formPage, linkNotFoundPage, lookupPage, type Sent, statusPage } from './views.js';
+
+/** Where those who have joined find their private page. */
+export const LOOKUP_ROUTE = '/waitlist/:waitlist_id/find';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,6 +41,8 @@ const LINK = randomUUID();
 const OPENED_AT = randomUUID();
 const INVITER = randomUUID();
 const COUNT = randomUUID();
+/** The query of the page, which may name a referrer. */
+const QUERY = randomUUID();
 
 interface RenderedForm extends Rendered {
   /** Writes numbers as the language of the form does. */
@@ -77,6 +82,16 @@ export class HostedPage {
       reply.headers({ location: this.formPath(waitlist, request.url), 'cache-control': 'no-cache' });
       return reply.code(308).send();
     });
+    fastify.get<{ Params: { waitlist_id: string } }>(LOOKUP_ROUTE, page, async ({ params, url }, reply) =>
+      this.render(reply, await this.lookupPage(idOf(params.waitlist_id), url)),
+    );
+    const takesForms = { config: { ...page.config, takesForms: true } } as const;
+    fastify.post<{ Params: { waitlist_id: string } }>(LOOKUP_ROUTE, takesForms, async (request, reply) =>
+      reply
+        .code(303)
+        .header('location', await this.find(request, idOf(request.params.waitlist_id)))
+        .send(),
+    );
     fastify.get<{ Params: { waitlist_id: string; uuid: string }; Querystring: { sent?: string } }>(
       '/waitlist/:waitlist_id/status/:uuid',
       page,
@@ -86,8 +101,7 @@ export class HostedPage {
 
   /** The path of a waitlist's page, with the query of the requested URL. */
   private formPath({ id, slug }: Waitlist, url: string): string {
-    const query = url.indexOf('?');
-    return `${this.pagePath(slug ?? id)}${query < 0 ? '' : url.slice(query)}`;
+    return `${this.pagePath(slug ?? id)}${queryOf(url)}`;
   }
 
   /** Below the path of `PUBLIC_BASE_URL`, as the paths of private pages are. A page with a slug redirects there. */
@@ -107,7 +121,15 @@ export class HostedPage {
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);
     const { referral_link: link = waitlist.hostedPage, form_opened_at: openedAt = now() } = sent.values;
-    return this.form(waitlist, link, openedAt, sent);
+    return this.form(waitlist, link, openedAt, queryOf(link), sent);
+  }
+
+  /**
+   * The form of those who have joined: empty, or as it was sent.
+   * @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public
+   */
+  async lookupPage(waitlistId: number, url: string, sent: Sent | null = null): Promise<Page> {
+    return this.lookup(await this.waitlists.getPublic(waitlistId), queryOf(url), sent);
   }
 
   /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
@@ -131,6 +153,18 @@ export class HostedPage {
     return html;
   }
 
+  /**
+   * The private page of a person, by their email or phone.
+   * @throws Problem `INVALID_REQUEST`, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
+   */
+  private async find({ form, ip }: FastifyRequest, waitlistId: number): Promise<string> {
+    const { id } = await this.waitlists.getPublic(waitlistId);
+    const [email, phone] = ['email', 'phone'].map((name) => [form?.get(name)].flat()[0] ?? null);
+    const sought = { email: email ?? null, phone: phone ?? null, uuid: null };
+    const { waiter } = await this.signups.find({ waitlist_id: id }, sought, ip);
+    return this.statusPath(id, waiter.uuid);
+  }
+
   private async showForm(request: FastifyRequest, reply: FastifyReply, waitlist: Waitlist): Promise<string> {
     const { url, method, ip } = request;
     const { id, isClosed, display, active } = waitlist;
@@ -138,17 +172,19 @@ export class HostedPage {
     const asksInviter = Boolean(display.shows_inviter) && !isClosed;
     const inviter = asksInviter ? await this.signups.findInviter(id, url, ip) : null;
     const link = escaped(linkOf(waitlist, url));
+    const query = escaped(queryOf(url));
     const { html, headers, numbers } = this.renderedForm(waitlist, inviter !== null);
     const opened = html
       .replace(LINK, () => link)
       .replace(OPENED_AT, now)
+      .replace(QUERY, () => query)
       // An owner's text may have them more than once.
       .replaceAll(INVITER, () => escaped(inviter ?? ''))
       .replaceAll(COUNT, () => numbers.format(active));
     return this.send(reply, { html: opened, headers }, { 'cache-control': 'no-cache' });
   }
 
-  /** With {@link LINK} in place of the address, {@link OPENED_AT} of the time, {@link INVITER} and {@link COUNT}. */
+  /** With {@link LINK}, {@link QUERY}, {@link OPENED_AT}, {@link INVITER} and {@link COUNT} in place of the values. */
   private renderedForm(waitlist: Waitlist, isInvited: boolean): RenderedForm {
     const { id, slug, name, requiredContact, questions, isClosed, captcha, display, hidesCounts, active } = waitlist;
     const facts: FormFacts = {
@@ -161,7 +197,7 @@ export class HostedPage {
     const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display, facts]);
     let rendered = this.forms.get(key);
     if (!rendered) {
-      const page = this.form(waitlist, LINK, OPENED_AT, null, facts);
+      const page = this.form(waitlist, LINK, OPENED_AT, QUERY, null, facts);
       rendered = { ...renderPage(page, this.assets), numbers: new Intl.NumberFormat(page.texts.lang) };
       this.forms.set(key, rendered);
     }
@@ -194,18 +230,44 @@ export class HostedPage {
     );
   }
 
-  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null, facts?: FormFacts): Page {
+  private form(
+    waitlist: Waitlist,
+    link: string,
+    openedAt: string,
+    query: string,
+    sent: Sent | null,
+    facts?: FormFacts,
+  ): Page {
+    if (waitlist.isClosed) return this.lookup(waitlist, '', sent);
     return formPage({
       waitlist: publicWaitlist(waitlist),
       frameOrigins: framesOf(waitlist),
       url: waitlist.hostedPage,
       // Opened again after a fault, the address leads back to the page: see form-posts.ts.
       action: `${this.basePath}/api/v1/signup?waitlist_id=${waitlist.id}`,
+      lookup: this.lookupPath(waitlist.id, query),
       referralLink: link,
       openedAt,
       sent,
       ...(facts && { facts }),
     });
+  }
+
+  private lookup(waitlist: Waitlist, query: string, sent: Sent | null): Page {
+    const { id, slug, isClosed } = waitlist;
+    return lookupPage({
+      waitlist: publicWaitlist(waitlist),
+      frameOrigins: framesOf(waitlist),
+      url: isClosed && sent === null ? waitlist.hostedPage : null,
+      action: this.lookupPath(id, query),
+      signup: isClosed ? null : `${this.pagePath(slug ?? id)}${query}`,
+      sent,
+    });
+  }
+
+  /** With the query of the signup page, so that whoever was referred and has not joined is referred still. */
+  private lookupPath(waitlistId: number, query: string): string {
+    return `${this.pagePath(waitlistId)}/find${query}`;
   }
 
   /** Returns the address of the file, with its hash. `npm run build:web` made the file. */
@@ -231,11 +293,16 @@ export function uuidOf(text: string): string {
 
 /** The address of the page as it was opened. One that a signup would refuse keeps the likeliest token. */
 function linkOf({ hostedPage }: Waitlist, url: string): string {
-  const query = url.indexOf('?');
-  const link = query < 0 ? hostedPage : `${hostedPage}${url.slice(query)}`;
+  const link = `${hostedPage}${queryOf(url)}`;
   if (link.length <= REFERRAL_LINK_LENGTH_MAX) return link;
   const [token] = referrerTokens(link);
   return token === undefined ? hostedPage : referralLink(hostedPage, token);
+}
+
+/** With its `?`; empty without one. */
+function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start);
 }
 
 function now(): string {

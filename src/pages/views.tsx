@@ -20,6 +20,8 @@ interface FormPage {
   readonly frameOrigins: readonly string[];
   readonly url: string;
   readonly action: string;
+  /** The page of those who have joined. */
+  readonly lookup: string;
   /** The address at which the page was opened, in which a token of the referrer may stand. */
   readonly referralLink: string;
   /** When the page was rendered, in ISO 8601. */
@@ -37,41 +39,88 @@ export interface FormFacts {
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
-export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent, facts }: FormPage): Page {
+export function formPage({ waitlist, referralLink, openedAt, sent, facts, ...page }: FormPage): Page {
   const texts = textsInLanguage(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
-  const introduction = waitlist.is_closed ? text('closed') : text('introduction');
   const metadata = Object.entries(sent?.values ?? {}).filter(([key]) => key.startsWith('metadata['));
   return {
     waitlist,
     texts,
     logo: waitlist.logo,
     captcha: waitlist.captcha,
-    frameOrigins,
+    frameOrigins: page.frameOrigins,
     title: sent ? `${text('error_prefix')} ${name}` : name,
-    preview: sent ? null : { url, description: introduction || text('description') },
+    preview: sent ? null : { url: page.url, description: text('introduction') || text('description') },
     content: (
       <>
         <Header waitlist={waitlist} texts={texts} note={facts && noteOf(facts, texts)} />
-        <SignupForm
-          waitlist={waitlist}
-          texts={texts}
-          action={action}
-          values={sent?.values}
-          faults={sent?.faults}
-          message={sent?.message && text(sent.message)}
-        >
+        <SignupForm waitlist={waitlist} texts={texts} action={page.action} {...shownAgain(sent, texts)}>
           <input type="hidden" name="waitlist_id" value={waitlist.id} />
           <input type="hidden" name="referral_link" value={referralLink} />
-          {!waitlist.is_closed && <input type="hidden" name="form_opened_at" value={openedAt} />}
+          <input type="hidden" name="form_opened_at" value={openedAt} />
           {metadata.map(([key, value]) => (
             <input key={key} type="hidden" name={key} value={value} />
           ))}
         </SignupForm>
+        <OtherPage href={page.lookup} label={text('already_joined')} />
       </>
     ),
   };
+}
+
+interface LookupPage {
+  readonly waitlist: PublicWaitlist;
+  readonly frameOrigins: readonly string[];
+  /** The address of the signup page, for search engines and previews; null to be in none. */
+  readonly url: string | null;
+  readonly action: string;
+  /** The signup page, for those who have not joined; null where nobody can. */
+  readonly signup: string | null;
+  readonly sent: Sent | null;
+}
+
+/** The form of those who have joined, which shows the way to their private page. All that a closed waitlist has. */
+export function lookupPage({ waitlist, frameOrigins, url, action, signup, sent }: LookupPage): Page {
+  const texts = textsInLanguage(waitlist);
+  const { text } = texts;
+  const name = waitlist.title ?? waitlist.waitlist_name;
+  return {
+    waitlist,
+    texts,
+    logo: waitlist.logo,
+    frameOrigins,
+    title: sent ? `${text('error_prefix')} ${name}` : name,
+    preview: url === null ? null : { url, description: text('closed') },
+    content: (
+      <>
+        <Header waitlist={waitlist} texts={texts} isLookup />
+        {/* The form of a closed waitlist. A lookup needs no captcha. */}
+        <SignupForm
+          waitlist={{ ...waitlist, is_closed: true, captcha: null }}
+          texts={texts}
+          action={action}
+          {...shownAgain(sent, texts)}
+        >
+          <input type="hidden" name="waitlist_id" value={waitlist.id} />
+        </SignupForm>
+        {signup !== null && <OtherPage href={signup} label={waitlist.signup_button_title ?? text('button')} />}
+      </>
+    ),
+  };
+}
+
+function shownAgain(sent: Sent | null, { text }: Texts) {
+  return { values: sent?.values, faults: sent?.faults, message: sent?.message && text(sent.message) };
+}
+
+function OtherPage({ href, label }: { readonly href: string; readonly label: string }) {
+  if (label === '') return null;
+  return (
+    <p class="waitlist-note waitlist-other">
+      <a href={href}>{label}</a>
+    </p>
+  );
 }
 
 function noteOf({ inviter, inLine }: FormFacts, { text, counted }: Texts): string {

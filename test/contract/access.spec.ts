@@ -90,6 +90,7 @@ const ROUTES = `
 │   ├── waitlist/assets/page.css (GET, HEAD)
 │   ├── waitlist/assets/page.js (GET, HEAD)
 │   ├── waitlist/:waitlist_id (GET, HEAD)
+│   │   ├── /find (GET, HEAD, POST)
 │   │   ├── /status/:uuid (GET, HEAD)
 │   │   │   └── /resend (POST)
 │   │   └── /verify/:token (GET, HEAD, POST)

@@ -516,7 +516,7 @@ describe('a form of the page', () => {
     const unknown = await post({ waitlist_id: String(waitlist.id), email: 'bob@example.com' });
 
     expect(textOf(page)).toContain('This waitlist is closed.');
-    expect(namesOf(page)).toEqual(['waitlist_id', 'referral_link', 'email', 'phone']);
+    expect(namesOf(page)).toEqual(['waitlist_id', 'email', 'phone']);
     expect(within(found)).toBe(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
     expect(unknown.status).toBe(422);
     expect(textOf(unknown)).toContain('We found no signup with these details.');
@@ -595,6 +595,91 @@ describe('a form of the page', () => {
     const { status } = await service.api.post('/api/v1/signup', undefined, { raw, headers: { 'content-type': FORM } });
 
     expect(status).toBe(415);
+  });
+});
+
+describe('the page of those who have joined', () => {
+  const FIND = { 'content-type': FORM, accept: BROWSER };
+  const find = (path: string, fields: Fields): Promise<Answer> =>
+    service.api.post(path, undefined, {
+      raw: new URLSearchParams(fields as Record<string, string>).toString(),
+      headers: FIND,
+    });
+  const linkIn = (answer: Answer) => documentOf(answer).querySelector('.waitlist-other a')?.getAttribute('href');
+
+  it('is linked on an open page, and leads to the private page by email or phone', async () => {
+    const captcha = { provider: 'turnstile', site_key: 'site-key', secret: 'secret' } as const;
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com', phone: '+12015550123' });
+    await change(waitlist, { captcha, questions: [{ question_value: 'Why?', optional: true }] });
+
+    const path = linkIn(await open(`/waitlist/${waitlist.id}`))!.replace('/lists', '');
+    const page = await open(path);
+    const form = documentOf(page).querySelector('form')!;
+    const answers = [];
+    for (const fields of [
+      { email: 'Ada@Example.com' },
+      { phone: '+1 201 555 0123' },
+      { email: '', phone: '+12015550123' },
+    ] as Fields[])
+      answers.push(await find(form.getAttribute('action')!.replace('/lists', ''), fields));
+
+    expect(form.getAttribute('method')).toBe('post');
+    expect(textOf(page)).toContain('Enter your signup details to see your place.');
+    // No captcha either: a lookup through the API needs none.
+    expect(namesOf(page)).toEqual(['waitlist_id', 'email', 'phone']);
+    expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' });
+    for (const answer of answers)
+      expect([answer.status, within(answer)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
+  });
+
+  it('says one sentence of whoever has not joined, and names a field that is none', async () => {
+    const { id } = await service.world.waitlist({ title: 'Launch' });
+    const path = `/waitlist/${id}/find`;
+    const empty = textOf(await open(path));
+
+    for (const fields of [{ email: 'bob@example.com' }, { email: '' }, {}] as Fields[]) {
+      const unknown = await find(path, fields);
+      expect([unknown.status, textOf(unknown, 'title')]).toEqual([404, 'Error: Launch']);
+      expect(textOf(unknown).replace('We found no signup with these details.', '')).toBe(empty);
+    }
+    const typed = documentOf(await find(path, { email: 'bob@example.com' })).querySelector('[name=email]');
+    expect(typed!.getAttribute('value')).toBe('bob@example.com');
+    const refused = await find(path, { email: 'nobody' });
+    expect([refused.status, textOf(refused, '#waitlist-email-fault')]).toEqual([
+      400,
+      'Enter an email address, like name@example.com.',
+    ]);
+  });
+
+  it('leads back to the page with the link of the friend who invited, also after a lookup', async () => {
+    const { id, slug } = await service.world.waitlist({ slug: `friends-${randomUUID().slice(0, 8)}` });
+    const path = linkIn(await open(`/waitlist/${slug}?ref_id=ABCDEFGH&a="<`))!.replace('/lists', '');
+
+    for (const page of [await open(path), await find(path, { email: 'bob@example.com' })])
+      expect(linkIn(page)).toBe(`/lists/waitlist/${slug}?ref_id=ABCDEFGH&a=%22%3C`);
+    expect(path).toMatch(`/waitlist/${id}/find?`);
+  });
+
+  it('is the page of a closed waitlist, and 404 for one that is private', async () => {
+    const [closed, hidden] = [
+      await service.world.waitlist({ is_closed: true }),
+      await service.world.waitlist({ is_public: false }),
+    ];
+    const ada = await service.world.signup(hidden, { email: 'ada@example.com' });
+
+    const page = await open(`/waitlist/${closed.id}`);
+    const statuses = [
+      await open(`/waitlist/${hidden.id}/find`),
+      await find(`/waitlist/${hidden.id}/find`, { email: ada.email }),
+    ].map(({ status }) => status);
+
+    expect([documentOf(page).querySelector('form')!.getAttribute('action'), linkIn(page)]).toEqual([
+      `/lists/waitlist/${closed.id}/find`,
+      undefined,
+    ]);
+    expect(textOf(page)).toBe(textOf(await open(`/waitlist/${closed.id}/find`)));
+    expect(statuses).toEqual([404, 404]);
   });
 });
 
@@ -742,6 +827,23 @@ describe('under limits', () => {
       statuses.push((await limited.api.get(`/waitlist/${waitlist.id}/status/${randomUUID()}`, { from })).status);
 
     expect(statuses).toEqual([404, 404, 429, 429]);
+  });
+
+  it('lookups by contact data count too, and beyond the limit nobody is found', async () => {
+    const ada = await limited.world.signup(waitlist);
+    const find = async (email: string) => {
+      const raw = new URLSearchParams({ email }).toString();
+      const headers = { 'content-type': FORM };
+      const from = '192.0.2.10';
+      const page = await limited.api.post(`/waitlist/${waitlist.id}/find`, undefined, { raw, headers, from });
+      return [page.status, textOf(page, '.waitlist-summary')];
+    };
+
+    expect((await find(ada.email))[0]).toBe(303);
+    for (const email of ['a@example.com', 'b@example.com'])
+      expect(await find(email)).toEqual([404, 'We found no signup with these details.']);
+    for (const email of ['c@example.com', ada.email])
+      expect(await find(email)).toEqual([429, 'There were too many requests. Please try again later.']);
   });
 
   it('unknown referral tokens count too, and beyond the limit the page says nothing of the inviter', async () => {

@@ -91,6 +91,10 @@ for (const javaScriptEnabled of [true, false]) {
     await button(page, 'Join the waitlist').click();
 
     await heading(page, 'Check your mail').waitFor();
+    // Only the browser knows the address, and only in this tab.
+    const typed = (shown: Page) => shown.getByText(`We sent it to \u2066${email}\u2069.`).isVisible();
+    assert.equal(await typed(page), javaScriptEnabled);
+    assert.equal(await typed(await open(page.url(), { javaScriptEnabled })), false);
     await look(page, 'page-check-mail');
     await mail.mailsTo(email);
     await button(page, 'Send it again').click();
@@ -104,6 +108,7 @@ for (const javaScriptEnabled of [true, false]) {
     await heading(page, 'You’re number 1').waitFor();
     assert.equal(page.url(), privatePage.replace(/\?.*/, ''));
     await page.getByText('Your email is confirmed.').waitFor();
+    if (javaScriptEnabled) assert.equal(await page.evaluate(() => sessionStorage.length), 0);
     await look(page, 'page-verified');
     assert.deepEqual(
       (await stage.list(id)).map((person) => [person.email, person.verified]),
@@ -134,6 +139,7 @@ test('the widget asks to check the mail, and sends it again', async () => {
   await button(page, 'Join the waitlist').click();
 
   await heading(page, 'Check your mail').waitFor();
+  await page.getByText('We sent it to \u2066widget@example.com\u2069.').waitFor();
   await checkPage(page, 'widget-check-mail');
   await mail.mailsTo('widget@example.com');
   await button(page, 'Send it again').click();

@@ -104,6 +104,22 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+for (const javaScriptEnabled of [true, false])
+  test(`finds those who have joined, ${javaScriptEnabled ? 'with scripts' : 'without scripts'}`, async () => {
+    const id = await stage.waitlist();
+    await join(id, { email: 'ada@example.com' });
+    const page = await open(addressOf(id), { javaScriptEnabled });
+    await page.getByRole('link', { name: 'Already joined? See your place' }).click();
+    if (javaScriptEnabled) await checkPage(page, 'page-lookup');
+    await page.getByLabel('Email').fill('nobody@example.com');
+    await button(page, 'See my place').click();
+    await page.getByText('We found no signup with these details.').waitFor();
+    await page.getByLabel('Email').fill('ada@example.com');
+    await button(page, 'See my place').click();
+
+    await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  });
+
 test('hinders nobody before and after joining, and copies the link', async () => {
   const id = await stage.waitlist({ uses_leaderboard: true, widget_shows_social_links: true });
   const { referral_link } = await join(id, { email: 'ada@example.com', first_name: 'Ada' });
@@ -190,4 +206,5 @@ test('leaves nothing in the browser: no cookie, no storage', async () => {
   await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
 
   assert.deepEqual(await page.context().storageState({ indexedDB: true }), { cookies: [], origins: [] });
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0);
 });

@@ -10,6 +10,8 @@ interface HeaderProps {
   readonly showsTitle?: boolean;
   /** Who invited, and how many are in line. */
   readonly note?: string;
+  /** Above the form of those who have joined, which a closed waitlist always has. */
+  readonly isLookup?: boolean;
 }
 
 /** The name of the waitlist, above the content of a private page. */
@@ -22,9 +24,17 @@ export function PageName({ waitlist }: Pick<HeaderProps, 'waitlist'>) {
 }
 
 /** What stands above the form. */
-export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = true, note = '' }: HeaderProps) {
+export function Header({
+  waitlist,
+  texts,
+  heading: Heading = 'h1',
+  showsTitle = true,
+  note = '',
+  isLookup,
+}: HeaderProps) {
   const { text } = texts;
-  const introduction = text(waitlist.is_closed ? 'closed' : 'introduction');
+  const { is_closed: isClosed } = waitlist;
+  const introduction = isClosed ? text('closed') : isLookup ? '' : text('introduction');
   if (!showsTitle && introduction === '' && note === '') return null;
   return (
     <div class="waitlist-header">
@@ -34,8 +44,8 @@ export function Header({ waitlist, texts, heading: Heading = 'h1', showsTitle = 
         </Heading>
       )}
       {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
-      {waitlist.is_closed && <p class="waitlist-introduction">{text('find')}</p>}
-      {note !== '' && !waitlist.is_closed && <p class="waitlist-note">{note}</p>}
+      {(isClosed || isLookup) && <p class="waitlist-introduction">{text('find')}</p>}
+      {note !== '' && !isClosed && <p class="waitlist-note">{note}</p>}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import type { SubmitEventHandler } from 'preact';
 import type { Leader, PublicWaitlist, Status } from './model.js';
 import type { Texts } from './texts.js';
+import { isolated } from './typed-address.js';
 
 /** The button that sends the mail of the verification again. */
 export interface Resend {
@@ -24,15 +25,18 @@ export interface StatusProps {
   readonly texts: Texts;
   /** Omitted if there is no email to send to, or the widget does not know it. */
   readonly resend?: Resend | undefined;
+  /** The email as it was typed, where the page knows it; the server's pages do not. */
+  readonly address?: string | undefined;
   /** Within another page, `h2`. */
   readonly heading?: 'h1' | 'h2';
 }
 
 /** The place of a person who joined, and the link to share. */
-export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend, heading }: StatusProps) {
+export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend, address, heading }: StatusProps) {
   const Heading = heading ?? 'h1';
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
-  if (status.status === 'pending') return <CheckMail texts={texts} resend={resend} heading={Heading} />;
+  if (status.status === 'pending')
+    return <CheckMail texts={texts} resend={resend} address={address} heading={Heading} />;
   const { text, count } = texts;
   // A status does not tell whether the person has an email. If the waitlist requires one, they do.
   const hasEmail = waitlist.required_contact.email === 'required';
@@ -65,13 +69,21 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
   );
 }
 
+type CheckMailProps = Pick<StatusProps, 'texts' | 'resend' | 'address' | 'heading'>;
+
 /** Shown until a pending person clicks the link in the mail. */
-function CheckMail({ texts, resend, heading: Heading = 'h1' }: Pick<StatusProps, 'texts' | 'resend' | 'heading'>) {
+function CheckMail({ texts, resend, address, heading: Heading = 'h1' }: CheckMailProps) {
   const { text } = texts;
   return (
     <div class="waitlist-status">
       <Heading class="waitlist-place">{text('check_mail')}</Heading>
       <p class="waitlist-ahead">{text('check_mail_text')}</p>
+      {address === undefined ? (
+        // A script fills it in, if it knows the address: see typed-address.ts.
+        <p class="waitlist-ahead waitlist-address" data-text={text('check_mail_address')} hidden />
+      ) : (
+        <p class="waitlist-ahead">{text('check_mail_address', { email: isolated(address) })}</p>
+      )}
       {resend && <ResendForm {...resend} hint={text('check_mail_hint')} button={text('resend')} />}
     </div>
   );

@@ -16,7 +16,7 @@ export const ENGLISH: Catalog = { language: 'en', entries: english };
 type BaseOf<Entry> = Entry extends `${infer Base}_other` ? Base : never;
 /** The texts that count. */
 export type CountedKey = BaseOf<keyof typeof english>;
-/** All others. The last two are empty until the owner writes them: what the data is for, and what stands below the title. */
+/** All others. The last two are empty until the owner writes them: the use of the data, and a text below the title. */
 export type TextKey = Exclude<keyof typeof english, `${CountedKey}_${'one' | 'other'}`> | 'purpose' | 'introduction';
 
 /** As an owner writes a text that counts: one for 1, one for every other number. */

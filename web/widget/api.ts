@@ -50,7 +50,7 @@ interface PublicView extends PublicWaitlist {
 
 export const getWaitlist = (id: string) => call<PublicView>(`waitlist/${encodeURIComponent(id)}`);
 
-/** The texts in the waitlist's language: those that are loaded already, or a file beside this script. English in need. */
+/** The texts in the waitlist's language: those that are loaded, or of a file beside this script. English in need. */
 export async function getCatalog({ lang }: PublicWaitlist, loaded: Catalog): Promise<Catalog> {
   const language = languageOf(lang);
   if (language === loaded.language) return loaded;

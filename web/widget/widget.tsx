@@ -214,6 +214,7 @@ class WaitlistSignup extends HTMLElement {
           leaders={leaders}
           texts={texts}
           resend={email === '' ? undefined : { action: '', onSubmit, ...resending }}
+          address={email.trim() || undefined}
           heading="h2"
         />
         {/* Nothing is stored, so after a reload this page no longer knows the person. */}

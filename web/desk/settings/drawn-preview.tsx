@@ -158,6 +158,7 @@ function Joined({ waitlist, texts, state, isPage }: CardProps) {
       {...(isPage && { ownIndex: LEADERS.length - 1 })}
       texts={texts}
       resend={{ action: '', outcome: null }}
+      address="name@example.com"
     />
   );
 }

@@ -17,7 +17,7 @@ interface Rendered {
   readonly text: string;
 }
 
-/** Mail programs read tables and `style` attributes; few read a stylesheet. */
+/** Mail programs read tables and `style` attributes; few read a stylesheet, and some drop the attributes of `html`. */
 const HTML = `<!doctype html>
 <html lang="{{lang}}" dir="{{direction}}">
 <head>
@@ -30,14 +30,14 @@ const HTML = `<!doctype html>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f5f6f7;">
 <tr><td align="center" style="padding:32px 16px;">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:480px;background:#ffffff;border:1px solid #e2e4e8;border-radius:12px;">
-<tr><td style="padding:32px;color:#1a1d21;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;">
+<tr><td dir="{{direction}}" style="padding:32px;text-align:start;color:#1a1d21;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;">
 <p style="margin:0 0 24px;color:#5c636d;font-size:14px;"><bdi>{{name}}</bdi></p>
 {{#each paragraphs}}
 <p style="margin:0 0 16px;">{{#each this}}{{#unless @first}}<br>{{/unless}}{{this}}{{/each}}</p>
 {{/each}}
 {{#if button}}
 <p style="margin:24px 0;"><a href="{{button.url}}" style="display:inline-block;padding:12px 24px;background:#1a1d21;color:#ffffff;font-weight:600;text-decoration:none;border-radius:8px;">{{button.label}}</a></p>
-<p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" style="color:#5c636d;">{{button.url}}</a></p>
+<p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" dir="ltr" style="color:#5c636d;">{{button.url}}</a></p>
 {{/if}}
 {{#if note}}
 <p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { OWN_TEXT_KEYS } from '../../web/page/own-texts.js';
+import { LANGUAGES } from '../../web/page/texts.js';
 import {
   broken,
   Flag,
@@ -60,13 +61,13 @@ const LANG = {
   minLength: 1,
   maxLength: 35,
   description:
-    'Language of the page and the widget, as a BCP 47 tag. It decides the direction of the text and the form of numbers.',
+    `Language of the page, the widget and mails to visitors, as a BCP 47 tag. It picks the texts, the direction and the form of numbers. Languages with texts: ${LANGUAGES.join(', ')}. Any other tag has those of its primary language, else the English ones.`,
   example: 'en',
 } as const;
 const TEXT_LENGTH_MAX = 500;
 const TEXTS = {
   description:
-    'Texts of the page and the widget in place of the default ones, by their keys. A text may have several lines. Line breaks show in paragraphs; elsewhere they count as spaces.',
+    'Texts of the page and the widget in place of the default ones of `lang`, by their keys. A text may have several lines. Line breaks show in paragraphs; elsewhere they count as spaces.',
   example: { button: 'Join us' },
 } as const;
 const YOUR_TURN_URL = {

@@ -60,7 +60,7 @@ describe('a waitlist in German', () => {
     const hidden = [await open(link!), await open(person!)];
 
     expect([expired, unknown].map((page) => [page.status, ...languageOf(page), textOf(page, 'h1')])).toEqual([
-      [404, 'de', 'ltr', 'Dieser Link gilt nicht mehr'],
+      [404, 'de', 'ltr', 'Dieser Link ist nicht mehr gültig'],
       [404, 'de', 'ltr', 'Seite nicht gefunden'],
     ]);
     expect(hidden.map((page) => [page.status, ...languageOf(page), textOf(page, 'h1')])).toEqual([

@@ -177,15 +177,21 @@ export class Stage {
   }
 }
 
+interface CheckOptions {
+  readonly widths?: readonly Width[];
+  readonly schemes?: readonly (typeof SCHEMES)[number][];
+  readonly fullPage?: boolean;
+}
+
 /**
- * Looks at the page at each of the widths, in both color schemes. Fails if axe-core finds a violation, and if the page
+ * Looks at the page at each of the widths, in each color scheme. Fails if axe-core finds a violation, and if the page
  * scrolls sideways. With a name, it takes pictures into coverage/web. axe-core looks into open shadow roots, and needs
  * scripts.
  */
 export async function checkPage(
   page: Page,
   name?: string,
-  { widths = WIDTHS, fullPage = true }: { readonly widths?: readonly Width[]; readonly fullPage?: boolean } = {},
+  { widths = WIDTHS, schemes = SCHEMES, fullPage = true }: CheckOptions = {},
 ): Promise<void> {
   const session = await page.context().newCDPSession(page);
   // Through the debugger, because a page's own policy refuses foreign scripts.
@@ -202,7 +208,7 @@ export async function checkPage(
   const viewport = page.viewportSize();
   for (const width of widths) {
     await page.setViewportSize({ width, height: HEIGHTS[width] });
-    for (const colorScheme of SCHEMES) {
+    for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme });
       // All other rules find the same in both schemes.
       const runOnly = colorScheme === 'light' ? undefined : ['color-contrast', 'link-in-text-block'];

@@ -1,0 +1,120 @@
+/** What visitors read in each language, on the narrow screen of a phone. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { MailServer } from '../../test/support/mail-server.js';
+import { LANGUAGES } from '../../web/page/texts.js';
+import { call, checkPage, type Site, Stage, startSite } from './harness.js';
+
+const QUESTIONS = [
+  { question_value: 'Where did you hear of us?', optional: true, answer_value: ['A friend', 'The news'] },
+  { question_value: 'What will you build?', optional: false, answer_value: null },
+];
+
+let stage: Stage;
+let mail: MailServer;
+let site: Site;
+before(async () => {
+  mail = await MailServer.start();
+  stage = await Stage.open({
+    SMTP_URL: mail.url,
+    MAIL_FROM: 'launch@example.com',
+    RATE_LIMIT_EXEMPT: '127.0.0.0/8,::1',
+  });
+  const { url } = stage.service;
+  site = await startSite((path) => ({
+    html: `<!doctype html>
+<html lang="en">
+  <head><title>Another site</title><meta name="viewport" content="width=device-width, initial-scale=1" />
+    <script src="${url}/widget.js"></script></head>
+  <body><main><h1>Another site</h1><waitlist-signup waitlist-id="${/\d+/.exec(path)?.[0] ?? ''}"></waitlist-signup></main></body>
+</html>`,
+    policy: `default-src 'none'; script-src ${url}; connect-src ${url}; base-uri 'none'`,
+  }));
+});
+after(async () => {
+  await Promise.all([site.stop(), mail.stop()]);
+  await stage.close();
+});
+
+/** The texts that are wider or higher than their button, or stand beside the screen. */
+const cutButtons = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const root = document.querySelector('waitlist-signup')?.shadowRoot ?? document;
+    const buttons = [...root.querySelectorAll<HTMLElement>('button, .waitlist-button, .waitlist-networks a')];
+    return buttons
+      .filter((button) => {
+        const { left, right } = button.getBoundingClientRect();
+        const isWider = button.scrollWidth > button.clientWidth || button.scrollHeight > button.clientHeight;
+        return isWider || left < 0 || right > innerWidth;
+      })
+      .map((button) => button.textContent);
+  });
+
+async function look(page: Page, language: string, name: string, root = 'html'): Promise<void> {
+  await checkPage(page, `language-${language}-${name}`, { widths: [390], schemes: ['light'] });
+  const shown = await page.locator(root).evaluate(({ lang, dir }: HTMLElement) => [lang, dir]);
+  assert.deepEqual(shown, [language, language === 'ar' ? 'rtl' : 'ltr']);
+  assert.deepEqual(await cutButtons(page), [], `${language}, ${name}: a button cuts its text`);
+}
+
+for (const language of LANGUAGES)
+  test(`the page and the widget can be read, and fit a phone: ${language}`, async () => {
+    const settings = { waitlist_name: 'Launch', lang: language, uses_firstname_lastname: true, uses_leaderboard: true };
+    const id = await stage.waitlist({
+      ...settings,
+      widget_shows_social_links: true,
+      spots_to_move_upon_referral: 5,
+      questions: QUESTIONS,
+    });
+    const friends = ['ADA000000000', 'GRACE0000000'].flatMap((token) =>
+      Array.from({ length: 5 }, (_, n) => `${token}${n}@example.com,,,${token}`),
+    );
+    await stage.importCsv(id, [
+      'email,first_name,referral_token,referred_by',
+      'ada@example.com,Ada,ADA000000000,',
+      'grace@example.com,Grace,GRACE0000000,',
+      ...friends,
+    ]);
+    const [, grace] = await stage.list(id, { order: 'queue' });
+
+    const page = await stage.openPage({ width: 390, origins: [site.url] });
+    const { url } = stage.service;
+
+    for (const [name, address, root] of [
+      ['form', `${url}/waitlist/${id}`, 'html'],
+      ['widget', `${site.url}/${id}`, '.waitlist-card'],
+    ] as const) {
+      await page.goto(address);
+      await page.locator('.waitlist-button').click();
+      await page.locator('.waitlist-summary').waitFor();
+      await look(page, language, name, root);
+    }
+    await page.goto(`${url}/waitlist/${id}/status/${String(grace?.uuid)}`);
+    await page.getByRole('heading', { name: /2/ }).waitFor();
+    await look(page, language, 'joined');
+
+    const unverified = await stage.waitlist({ ...settings, verification: 'required' });
+    const email = `${language}@example.com`;
+    const { uuid } = await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: unverified, email } });
+    await page.goto(`${url}/waitlist/${unverified}/status/${String(uuid)}`);
+    await look(page, language, 'check-mail');
+    await page.goto(`${url}${(await mail.mailsTo(email)).at(-1)?.link ?? ''}`);
+    await look(page, language, 'verify');
+    await page.context().close();
+  });
+
+test('the widget is English where the file of its language does not arrive', async () => {
+  const id = await stage.waitlist({ lang: 'de' });
+  const page = await stage.openPage({ width: 390, origins: [site.url] });
+  const asked: string[] = [];
+  await page.route('**/widget/texts/*', (route) => {
+    asked.push(new URL(route.request().url()).pathname);
+    return route.abort();
+  });
+  await page.goto(`${site.url}/${id}`);
+
+  await page.getByRole('button', { name: 'Join the waitlist' }).waitFor();
+  assert.equal(await page.locator('.waitlist-card').getAttribute('lang'), 'en');
+  assert.deepEqual(asked, ['/widget/texts/de.json']);
+});

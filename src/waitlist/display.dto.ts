@@ -60,8 +60,7 @@ const REMOVES_HEADERS = { description: 'Whether the widget leaves out its headin
 const LANG = {
   minLength: 1,
   maxLength: 35,
-  description:
-    `Language of the page, the widget and mails to visitors, as a BCP 47 tag. It picks the texts, the direction and the form of numbers. Languages with texts: ${LANGUAGES.join(', ')}. Any other tag has those of its primary language, else the English ones.`,
+  description: `Language of the page, the widget and mails to visitors, as a BCP 47 tag. It picks the texts, the direction and the form of numbers. Languages with texts: ${LANGUAGES.join(', ')}. Any other tag has those of its primary language, else the English ones.`,
   example: 'en',
 } as const;
 const TEXT_LENGTH_MAX = 500;

@@ -44,7 +44,7 @@ describe.each(CATALOGS)('The catalog $language', ({ language, entries }) => {
     const file = readFileSync(`dist/web/widget/texts/${language}.json`);
 
     expect(Object.keys(JSON.parse(file.toString()) as object)).toEqual(
-      expect.arrayContaining(['button', 'place', 'referral_link', 'invalid_email']),
+      expect.arrayContaining(['button', 'place', 'referral_link', 'invalid_email', 'leave_empty']),
     );
     expect(gzipSync(file).length).toBeLessThan(3_000);
   });

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
+import { select } from '../../src/platform/database/session.js';
+import { RANK_BASE } from '../../src/queue/order/rank-key.js';
 import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/record/waiter.js';
 import { CREDITS, STATUSES } from '../../src/queue/record/waiter.entity.js';
 import { type Verification, VERIFICATIONS } from '../../src/queue/settings/waitlist.entity.js';
@@ -57,6 +59,7 @@ type Command =
   | ToPeople<'offboard'>
   | ToPeople<'correct'>
   | ToPeople<'erase'>
+  | ToPeople<'leave'>
   | ToPeople<'click'>
   | ToPeople<'confirm'>
   | ToPeople<'doubt'>
@@ -91,6 +94,8 @@ interface EntryPoint {
   offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
   correct(waitlist: OwnedWaitlist, uuid: string, changes: Correction): Promise<true | null>;
   erase(waitlist: OwnedWaitlist, uuids: readonly string[]): Promise<true | null>;
+  /** The person leaves. */
+  leave(waitlist: OwnedWaitlist, uuid: string): Promise<true | null>;
   /** Uses a link of a verification mail. */
   click(waitlist: OwnedWaitlist, token: string): Promise<true | null>;
   /** Returns the number of people whose credit changed. */
@@ -147,6 +152,7 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
       }),
     },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('offboard', 'correct', 'erase'), people }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('leave'), people }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('click', 'confirm', 'doubt'), people }) },
     {
       weight: 3,
@@ -191,6 +197,25 @@ describe('the order of the queue', () => {
     expect(await world.priorityOf(ada!)).toBe(1);
   });
 
+  it('earns nobody a place when somebody joins and leaves in a circle', async () => {
+    const { world, app } = next();
+    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
+    const people = await world.signups(waitlist, 4);
+    const ada = people.at(-1)!;
+    const email = `${randomUUID()}@example.com`;
+    const positions: number[] = [];
+
+    for (let round = 0; round < 3; round += 1) {
+      const eve = await world.signup(waitlist, { email, referral_link: ada.referral_link });
+      positions.push(await world.priorityOf(ada));
+      await queueOf(app).writer.submit(waitlist.id, commands.leave(eve.uuid, randomUUID()));
+      positions.push(await world.priorityOf(ada));
+    }
+
+    expect(positions).toEqual([2, 3, 2, 3, 2, 3]);
+    expect(await queueOf(app).auditor.verify(waitlist.id, () => undefined)).toMatchObject({ findings: [] });
+  });
+
   it('reorders past referrals too when a referral becomes worth more, or nothing', async () => {
     const { world, api } = next();
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
@@ -208,7 +233,7 @@ describe('the order of the queue', () => {
 
   it.each<[string, () => EntryPoint]>([
     ['the queue module', () => queueModule(next)],
-    ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }))],
+    ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }), next)],
   ])(`is exact after any history through %s (seed ${SEED})`, async (_, entryPointOf) => {
     const setup = { entryPoint: entryPointOf(), next };
     await fc.assert(
@@ -238,11 +263,14 @@ describe('killed processes', () => {
     `lose no command and carry out none twice (seed ${SEED})`,
     async () => {
       const nextReplica = inTurn(replicas);
-      const entryPoint = http(async (method, path, body, token) => {
-        const answer = await nextReplica().process.callIfAlive(method, path, body, { token });
-        // It does not tell whether the command was carried out.
-        return answer?.status === 503 ? null : answer;
-      });
+      const entryPoint = http(
+        async (method, path, body, token) => {
+          const answer = await nextReplica().process.callIfAlive(method, path, body, { token });
+          // It does not tell whether the command was carried out.
+          return answer?.status === 503 ? null : answer;
+        },
+        () => observer,
+      );
       const kill = async ({ victim, afterMs }: Kill) => {
         await setTimeout(afterMs);
         const replica = replicas[victim % replicas.length]!;
@@ -280,6 +308,10 @@ function queueModule(next: () => Service): EntryPoint {
       expect(await writer().submit(id, commands.erase(uuids, operatorWrite(1)))).toEqual({ uuids });
       return true;
     },
+    leave: async ({ id }, uuid) => {
+      expect(await writer().submit(id, commands.leave(uuid, randomUUID()))).toEqual({ uuids: [uuid] });
+      return true;
+    },
     click: async ({ id }, token) => {
       await writer().submit(id, commands.verify(hashOf(token)));
       return true;
@@ -299,6 +331,7 @@ function queueModule(next: () => Service): EntryPoint {
 
 function http(
   call: (method: Method, path: string, body: object, token?: string) => Promise<Answer | null>,
+  next: () => Service,
 ): EntryPoint {
   const ask: typeof call = async (...request) => {
     const [method, path] = request;
@@ -328,6 +361,7 @@ function http(
       const answer = await ask('DELETE', '/api/v1/signup', body, token);
       return answer && true;
     },
+    leave: queueModule(next).leave,
     click: async ({ id }, token) => (await ask('POST', `/waitlist/${id}/verify/${token}`, {})) && true,
     decide: async ({ id, owner: { token } }, uuids, credit) => {
       const body = { credit, signups: uuids.map((uuid) => ({ uuid })) };
@@ -581,6 +615,28 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       const earnings = earned();
       for (const { person, referrals } of leaving.map(earnings))
         Object.assign(person, { status: 'offboarded', erasedWithSpots: spots * referrals });
+    } else if (command.kind === 'leave') {
+      const leaving = named(command.people);
+      const answers = await Promise.all(leaving.map(({ waiter }) => entryPoint.leave(waitlist, waiter.uuid)));
+      await settle();
+      const earnedBefore = earned();
+      const before = new Map(leaving.map((person) => [person, earnedBefore(person).referrals]));
+      const left = await queue().reader.findByUuids(
+        id,
+        leaving.map(({ waiter }) => waiter.uuid),
+      );
+      const gone = leaving.filter(({ waiter }) => !left.some(({ uuid }) => uuid === waiter.uuid));
+      for (const [index, person] of leaving.entries()) if (answers[index]) expect(gone).toContain(person);
+      for (const person of gone) if (person.credit === 'credited') person.credit = 'refused';
+      for (const person of gone) {
+        const wasInQueue = person.status !== 'pending';
+        // Somebody whom the person had referred may have left at the same moment, a little earlier or later.
+        const most = before.get(person)!;
+        const spotsLeft = wasInQueue ? await spotsOfTombstone(person) : spots * most;
+        const few = earned()(person).referrals;
+        expect(Array.from({ length: most - few + 1 }, (_, more) => spots * (few + more))).toContain(spotsLeft);
+        Object.assign(person, { status: 'offboarded', erasedWithSpots: spotsLeft });
+      }
     } else {
       const changes =
         command.kind === 'spots' ? { spotsPerReferral: command.spots } : { verification: command.verification };
@@ -662,6 +718,20 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
         remaining.filter((person) => person.status === status && (credit === null || person.credit === credit)),
       );
   expect(pending.map(({ credit }) => credit)).not.toContain('credited');
+
+  /** The spots that referrals had earned an erased person. */
+  async function spotsOfTombstone({ waiter, seq, advanced }: Person): Promise<number> {
+    const key = await next()
+      .app.get(Database)
+      .one(
+        select<{ rank_key: number }, number>(
+          'SELECT rank_key FROM erased_waiter WHERE id = ?',
+          [waiter.id],
+          ([row]) => row!.rank_key,
+        ),
+      );
+    return RANK_BASE + seq - advanced - key;
+  }
 
   /** A link that was mailed to a person. */
   async function mailLink(person: Person): Promise<string> {

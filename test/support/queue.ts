@@ -8,6 +8,7 @@ import { QueueReader } from '../../src/queue/read/queue.reader.js';
 import { QueueWriter } from '../../src/queue/write/queue.writer.js';
 import { decideReferrals } from '../../src/queue/write/commands/decide-referrals.js';
 import { erase } from '../../src/queue/write/commands/erase.js';
+import { leave } from '../../src/queue/write/commands/leave.js';
 import { offboard } from '../../src/queue/write/commands/offboard.js';
 import { refuseReferrals } from '../../src/queue/write/commands/refuse-referrals.js';
 import { verify } from '../../src/queue/write/commands/verify.js';
@@ -25,7 +26,7 @@ export interface Queue {
 }
 
 /** The commands for {@link QueueWriter.submit}. */
-export const commands = { decideReferrals, erase, offboard, refuseReferrals, verify };
+export const commands = { decideReferrals, erase, leave, offboard, refuseReferrals, verify };
 
 export function queueOf(app: INestApplicationContext): Queue {
   return {

@@ -33,6 +33,7 @@ export const AUDIT_ACTIONS = [
   'credit_approved',
   'credit_refused',
   'waiters_erased',
+  'waiter_left',
   'referrals_refused',
   'webhook_created',
   'webhook_updated',

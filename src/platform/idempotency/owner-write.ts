@@ -20,7 +20,7 @@ export interface OwnerWrite extends Origin {
   markReplayed(): void;
 }
 
-/** A write of a CLI command, or of the first start, for an account. */
+/** A write that no account called for, in the log of one: of a CLI command, the first start, or somebody who leaves. */
 export function operatorWrite(accountId: number): OwnerWrite {
   return { ...NO_REQUEST, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
 }

@@ -8,7 +8,7 @@ import type { State } from './state.js';
  * The kinds of commands, in the order in which a batch carries them out. Offboardings come first: they report positions
  * as they were before the batch. Joins come last: they may take a contact that another command gives up.
  */
-export const KINDS = ['offboard', 'erase', 'correct', 'decide', 'verify', 'join'] as const;
+export const KINDS = ['offboard', 'erase', 'leave', 'correct', 'decide', 'verify', 'join'] as const;
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 export const BATCH_MAX = 500;

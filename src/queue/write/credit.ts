@@ -55,6 +55,13 @@ export function changeCredit(state: State, record: StoredWaiter, to: Credit): vo
   else if (record.credit === 'credited') addToReferrer(state, record.referredByToken, -1);
 }
 
+/** Takes the credit of a record back from its referrer, and returns the record without it. */
+export function takeBackCredit(state: State, record: StoredWaiter): StoredWaiter {
+  if (record.credit !== 'credited') return record;
+  addToReferrer(state, record.referredByToken, -1);
+  return { ...record, credit: 'refused' };
+}
+
 /** Approves or refuses a credit. If the record must still be verified, an approved credit waits for that. */
 export function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
   const record = state.records.get(id) as StoredWaiter;

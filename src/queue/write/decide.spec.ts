@@ -6,6 +6,7 @@ import type { Command } from './command.js';
 import { correct as correctCommand } from './commands/correct.js';
 import { erase as eraseCommand } from './commands/erase.js';
 import { join as joinCommand } from './commands/join.js';
+import { leave } from './commands/leave.js';
 import { offboard as offboardCommand } from './commands/offboard.js';
 import { verify } from './commands/verify.js';
 import type { Facts } from './facts.js';
@@ -281,6 +282,32 @@ describe('a batch', () => {
     const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 6));
 
     expect(decision).toMatchObject({ changedReferrers: [], joined: [{ referredByToken: null }] });
+  });
+
+  it('takes the credit of somebody who leaves back, also from a referrer who leaves or is erased in the same batch', () => {
+    const six = record(6, { creditedReferrals: 3, referred: true });
+    const referred = [1, 2, 3].map((number) => record(number, { referredByToken: 'T6', credit: 'credited' }));
+    const pending = record(4, { status: 'pending', referredByToken: 'T6', credit: 'awaiting_verification' });
+    const facts = { named: [...referred, pending], referrers: [six] };
+    const decision = decideWith(facts, leave('u1', 'r'), leave('u2', 'r'), leave('u4', 'r'), leave('u9', 'r'));
+    const gone = decideWith({ ...facts, named: [...facts.named, six] }, leave('u1', 'r'), leave('u6', 'r'));
+    const stored = new LedgerChanges({ ...WAITLIST });
+    for (const one of [referred[0]!, six]) stored.erase(one, new Date());
+
+    expect(results(decision)).toEqual([{ uuids: ['u1'] }, { uuids: ['u2'] }, { uuids: ['u4'] }, { uuids: [] }]);
+    expect(credits(decision)).toEqual([[6, 1, -2]]);
+    expect(decision.erased.map(({ id, credit }) => [id, credit])).toEqual([
+      [1, 'refused'],
+      [2, 'refused'],
+      [4, 'awaiting_verification'],
+    ]);
+    expect(decision.written.map(({ action, uuids }) => [action, uuids])).toEqual([
+      ['waiter_left', ['u1']],
+      ['waiter_left', ['u2']],
+      ['waiter_left', ['u4']],
+    ]);
+    expect(gone).toMatchObject({ changedReferrers: [], erased: [{ id: 1 }, { id: 6, creditedReferrals: 2 }] });
+    expect(gone.ledger.counters.families()).toEqual(stored.counters.families());
   });
 
   it.each([

@@ -150,7 +150,7 @@ export function rerank({ waitlist, records, countedRankKeys }: State, changed: S
 
 /**
  * Counts each moved record once, from its first rank key of the batch to its last. Call it after all commands:
- * offboardings and erasures still count a record by its stored key.
+ * offboardings still count a record by its stored key.
  */
 export function countMoves({ records, countedRankKeys, ledger }: State): void {
   for (const [id, from] of countedRankKeys) {

@@ -43,6 +43,7 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   waiters_imported: 'People imported',
   waiter_corrected: 'Person edited',
   waiters_erased: 'Erased',
+  waiter_left: 'Left the waitlist',
   credit_approved: 'Referral approved',
   credit_refused: 'Referral refused',
   referrals_refused: 'All referrals of a person refused',

@@ -1,6 +1,7 @@
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
 import type { Changed, Command } from '../command.js';
-import { emit, idsOf, type State } from '../state.js';
+import { eraseRecord } from '../erasure.js';
+import { idsOf, type State } from '../state.js';
 
 /**
  * Deletes records of any status, all or none, and leaves tombstones without personal data. The queue closes up; their
@@ -22,19 +23,7 @@ export function erase(uuids: readonly string[], write: OwnerWrite): Command<Chan
 }
 
 function remove(state: State, uuids: readonly string[]): string[] {
-  const { at, records, takenEmails, takenPhones, mailboxHolders, referrerIds, ledger, erased } = state;
-  const leaving = [...new Set(idsOf(state, uuids))].flatMap((id) => records.get(id) ?? []);
-  for (const record of leaving) {
-    erased.push(record);
-    records.delete(record.id);
-    referrerIds.delete(record.referralToken);
-    takenEmails.delete(record.emailKey);
-    takenPhones.delete(record.phoneKey);
-    for (const holders of mailboxHolders.values()) holders.delete(record.uuid);
-    // A pending record counts nowhere, and no webhook knows it.
-    if (record.status === 'pending') continue;
-    ledger.erase(record, at);
-    emit(state, 'erased_signup', record.uuid);
-  }
+  const leaving = [...new Set(idsOf(state, uuids))].flatMap((id) => state.records.get(id) ?? []);
+  for (const record of leaving) eraseRecord(state, record);
   return leaving.map(({ uuid }) => uuid);
 }

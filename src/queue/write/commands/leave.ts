@@ -1,0 +1,27 @@
+import { operatorWrite } from '../../../platform/idempotency/owner-write.js';
+import type { Changed, Command } from '../command.js';
+import { takeBackCredit } from '../credit.js';
+import { eraseRecord } from '../erasure.js';
+import { recordOf } from '../state.js';
+
+/**
+ * Erases the record of a person who leaves, whatever its status, and takes back the credit that its signup earned: or
+ * else somebody who joins and leaves in a circle would earn the referrer a position each time. Returns the uuid, or
+ * nothing if the record is erased already.
+ */
+export function leave(uuid: string, requestId: string): Command<Changed> {
+  return {
+    kind: 'leave',
+    weight: 1,
+    needs: { uuids: [uuid], canChangeCredit: true },
+    run(state) {
+      const record = recordOf(state, uuid);
+      if (!record) return { uuids: [] };
+      eraseRecord(state, record, takeBackCredit(state, record));
+      // Without the hash of an address: it would be data of somebody whom nothing else here tells of any more.
+      const write = { ...operatorWrite(state.waitlist.accountId), requestId };
+      state.written.push({ write, action: 'waiter_left', uuids: [uuid] });
+      return { uuids: [uuid] };
+    },
+  };
+}

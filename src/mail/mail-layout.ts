@@ -12,6 +12,12 @@ export interface Content {
   readonly note: string;
 }
 
+/** Below all mails to visitors. */
+export interface LeaveFooter {
+  readonly text: string;
+  readonly url: string;
+}
+
 interface Rendered {
   readonly html: string;
   readonly text: string;
@@ -42,6 +48,9 @@ const HTML = `<!doctype html>
 {{#if note}}
 <p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>
 {{/if}}
+{{#if leave}}
+<p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #e2e4e8;color:#5c636d;font-size:14px;">{{leave.text}}<br><a href="{{leave.url}}" style="color:#5c636d;word-break:break-all;">{{leave.url}}</a></p>
+{{/if}}
 </td></tr>
 </table>
 </td></tr>
@@ -65,22 +74,30 @@ const TEXT = `{{name}}
 {{/if}}
 {{#if note}}
 {{note}}
+
+{{/if}}
+{{#if leave}}
+{{leave.text}}
+{{leave.url}}
 {{/if}}
 `;
 
+type Whole = Content & { readonly leave: LeaveFooter | null };
+
 let compiled: ReturnType<typeof compile> | undefined;
 
-/** The mail as HTML and as plain text. */
-export async function render(content: Content): Promise<Rendered> {
+/** The mail as HTML and as plain text. `leave`: null for a mail to an owner, and where the button is that link. */
+export async function render(content: Content, leave: LeaveFooter | null): Promise<Rendered> {
   const { html, text } = await (compiled ??= compile());
-  return { html: html(content), text: text(content) };
+  const whole = { ...content, leave };
+  return { html: html(whole), text: text(whole) };
 }
 
 /** Imports the library only here, so that a service that sends no mail does not load it. */
 async function compile() {
   const { default: handlebars } = await import('handlebars');
   return {
-    html: handlebars.compile<Content>(HTML, { strict: true }),
-    text: handlebars.compile<Content>(TEXT, { strict: true, noEscape: true }),
+    html: handlebars.compile<Whole>(HTML, { strict: true }),
+    text: handlebars.compile<Whole>(TEXT, { strict: true, noEscape: true }),
   };
 }

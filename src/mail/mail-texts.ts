@@ -2,7 +2,7 @@ import { textsInLanguage } from '../../web/page/catalogs.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import { nonBlank } from '../queue/record/contact.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
-import type { Content } from './mail-layout.js';
+import type { Content, LeaveFooter } from './mail-layout.js';
 import { OWNER_TEXTS } from './owner-texts.js';
 
 /** The settings that mails show. */
@@ -31,6 +31,23 @@ export function yourTurnMail(waitlist: Waitlist): Content {
     button: url === null ? null : { label: text('your_turn_button'), url },
     note: '',
   });
+}
+
+/** Has the link to leave that somebody asked for on the private page. */
+export function leaveMail(waitlist: Waitlist, url: string): Content {
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  return compose(waitlist, texts, {
+    subject: text('mail_leave_subject', { waitlist_name: nameOf(waitlist) }),
+    paragraphs: paragraphsOf(text('mail_leave')),
+    button: { label: text('leave'), url },
+    note: text('mail_leave_note'),
+  });
+}
+
+/** What every other mail to a visitor ends with. */
+export function leaveFooter(waitlist: Waitlist, url: string): LeaveFooter {
+  return { text: textsFor(waitlist).text('mail_leave_link'), url };
 }
 
 /** Tells the owner of a webhook that the service has turned it off. */

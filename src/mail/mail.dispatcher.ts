@@ -8,6 +8,8 @@ import { Sweeper } from '../platform/database/sweeper.js';
 import { Turns } from '../platform/limits/turns.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
+import type { LeaveLinkEntity } from '../outbox/leave-link.entity.js';
+import { LeaveLinkStore } from '../outbox/leave-link.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
@@ -15,11 +17,11 @@ import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { type Bound, MailBounds } from './mail-bounds.js';
-import { verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
+import { leaveFooter, leaveMail, verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
 import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
-import { type Content, render } from './mail-layout.js';
+import { type Content, type LeaveFooter, render } from './mail-layout.js';
 
 /** How often each process looks for mails that are due. */
 const POLL_MS = 1_000;
@@ -30,6 +32,7 @@ const LEASE_MS = 2 * ATTEMPT_MAX_MS;
 const TOKEN_BYTES = 32;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
+const LEAVE_LINK_MS = 30 * 24 * 3_600_000;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
@@ -40,12 +43,21 @@ interface ComposedMail {
   readonly link: VerificationLinkEntity | null;
 }
 
+/** A link to leave. It is stored before its mail leaves. */
+interface NewLeaveLink {
+  readonly row: LeaveLinkEntity;
+  readonly url: string;
+  /** Null where the mail has the link on its button. */
+  readonly footer: LeaveFooter | null;
+}
+
 /** A mail that this process alone sends, until its lease ends. */
 interface Claimed {
   readonly mail: MailEntity;
   /** The mail before the claim. */
   readonly unclaimed: MailEntity;
   readonly composed: ComposedMail;
+  readonly footer: LeaveFooter | null;
   /** The bound that now allows no further mail. A repeated signup beyond it stores none and leaves no line. */
   readonly reached: Bound | null;
 }
@@ -66,9 +78,10 @@ interface Claim {
 
 /**
  * Sends the mails of the outbox, on every replica. A claim is one transaction: it checks the due mails against their
- * bounds, gives each verification a new link, and leases the mails to this process. Accounts and their waitlists take
- * turns, for each kind of mail. A mail is sent at least once: if a process dies after the server took it, it goes out
- * again when its lease ends. The first attempt of a verification drops the person's others, as after an outage.
+ * bounds, gives each verification a new link and each mail to a person one to leave, and leases the mails to this
+ * process. Accounts and their waitlists take turns, for each kind of mail. A mail is sent at least once: if a process
+ * dies after the server took it, it goes out again when its lease ends. The first attempt of a verification drops the
+ * person's others, as after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
@@ -84,6 +97,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly database: Database,
     private readonly mails: DueMailStore,
     private readonly links: VerificationLinkStore,
+    private readonly leaveLinks: LeaveLinkStore,
     private readonly sender: MailSender,
     private readonly metrics: MailMetrics,
     private readonly tasks: BackgroundTasks,
@@ -105,6 +119,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       chunk: SWEPT_AT_ONCE,
     } as const;
     sweeper.add({ ...oldLinks, before: () => new Date() });
+    sweeper.add({ ...oldLinks, table: 'leave_link', before: () => new Date() });
   }
 
   /** How many waitlists need an `SMTP_URL` that is not set. */
@@ -163,7 +178,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const changes: Query<unknown>[] = [];
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
-        const composed = this.compose(mail, now, contextOf(mail));
+        const leaveLink = leaveLinkOf(mail, now, contextOf(mail));
+        const composed = this.compose(mail, now, contextOf(mail), leaveLink?.url ?? '');
         const bound = composed && isFirst ? bounds.boundOf(mail) : null;
         if (bound !== null) dropped.push({ mail, bound });
         if (composed === null || bound !== null) {
@@ -173,10 +189,17 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         const lease = leaseOf(mail, now);
         changes.push(this.mails.change(mail.id, lease));
         if (composed.link) changes.push(this.links.insert(composed.link));
+        if (leaveLink) changes.push(this.leaveLinks.insert(leaveLink.row));
         if (composed.link && isFirst) changes.push(this.mails.dropOthers(mail));
         if (isFirst) bounds.count(mail);
         const reached = isFirst ? bounds.boundOf(mail) : null;
-        claimed.push({ mail: { ...mail, ...lease }, unclaimed: mail, composed, reached });
+        claimed.push({
+          mail: { ...mail, ...lease },
+          unclaimed: mail,
+          composed,
+          footer: leaveLink?.footer ?? null,
+          reached,
+        });
       }
       await session.commit(changes);
       return { due: due.length, claimed, dropped };
@@ -220,7 +243,12 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   }
 
   /** Null if nobody needs the mail any more: its waitlist, person or webhook is deleted, or the email is verified. */
-  private compose(mail: MailEntity, now: Date, { recipient, waitlist, owner }: MailContext): ComposedMail | null {
+  private compose(
+    mail: MailEntity,
+    now: Date,
+    { recipient, waitlist, owner }: MailContext,
+    leaveUrl: string,
+  ): ComposedMail | null {
     if (!waitlist) return null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
@@ -229,6 +257,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
     const { uuid, email, emailKey } = recipient;
     if (mail.kind === 'your_turn') return { to: email, content: yourTurnMail(waitlist), link: null };
+    if (mail.kind === 'leave') return { to: email, content: leaveMail(waitlist, leaveUrl), link: null };
     if (recipient.verified) return null;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const link = {
@@ -244,9 +273,9 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     return { to: email, content: verificationMail(waitlist, url), link };
   }
 
-  private async send({ mail, unclaimed, composed: { to, content } }: Claimed): Promise<void> {
+  private async send({ mail, unclaimed, composed: { to, content }, footer }: Claimed): Promise<void> {
     const { subject } = content;
-    const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content)) });
+    const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content, footer)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
       await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
@@ -269,6 +298,21 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         : { nextAttemptAt: new Date(Date.now() + delayMs) };
     await this.database.one(this.mails.settle(mail, change));
   }
+}
+
+/** Null for a mail to an owner, or about somebody or a waitlist that is deleted. */
+function leaveLinkOf({ kind }: MailEntity, now: Date, { recipient, waitlist }: MailContext): NewLeaveLink | null {
+  if (!recipient || !waitlist) return null;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const url = `${waitlist.numberedPage}/leave/${token}`;
+  const row = {
+    tokenHash: hashKey(token),
+    waitlistId: waitlist.id,
+    waiterUuid: recipient.uuid,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + LEAVE_LINK_MS),
+  };
+  return { row, url, footer: kind === 'leave' ? null : leaveFooter(waitlist, url) };
 }
 
 /** Begins an attempt: it counts, and another process may repeat it after the lease. */

@@ -3,9 +3,11 @@ import { OutboxModule } from '../outbox/outbox.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { DueMailStore } from './due-mail.store.js';
+import { LeavingService } from './leaving.service.js';
 import { MailDispatcher } from './mail.dispatcher.js';
 import { MailMetrics } from './mail.metrics.js';
 import { MailSender } from './mail.sender.js';
+import { RequestedMails } from './requested-mails.js';
 import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
 
@@ -13,7 +15,15 @@ import { VerificationService } from './verification.service.js';
 @Module({
   imports: [OutboxModule, QueueModule, WaitlistModule],
   controllers: [VerificationController],
-  providers: [MailDispatcher, MailSender, MailMetrics, DueMailStore, VerificationService],
-  exports: [MailDispatcher, VerificationService],
+  providers: [
+    MailDispatcher,
+    MailSender,
+    MailMetrics,
+    DueMailStore,
+    RequestedMails,
+    VerificationService,
+    LeavingService,
+  ],
+  exports: [MailDispatcher, VerificationService, LeavingService],
 })
 export class MailModule {}

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** The kinds of mails in the order in which they are sent: first those that somebody waits for. */
-export const MAIL_KINDS = ['verification', 'webhook_disabled', 'your_turn'] as const;
+export const MAIL_KINDS = ['verification', 'leave', 'webhook_disabled', 'your_turn'] as const;
 
 /** A mail to the person of a record or the owner of a webhook. Holds no address: it is read when the mail is sent. */
 @Entity('mail')

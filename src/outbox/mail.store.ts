@@ -11,17 +11,21 @@ import { MailEntity } from './mail.entity.js';
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
 
-/** Verification mails to one mailbox, over all waitlists. Without a bound, strangers could flood a mailbox. */
+/** Mails to one mailbox that strangers can cause, over all waitlists. Without a bound, strangers could flood a mailbox. */
 export const MAILBOX_HOUR_MAX = 5;
 export const MAILBOX_DAY_MAX = 10;
-/** Verification mails that one network causes: enough for an office, too few to reach a list of addresses. */
+/** Such mails that one network causes: enough for an office, too few to reach a list of addresses. */
 export const NETWORK_HOUR_MAX = 300;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** The kinds that strangers can cause, so they are bounded. The owner causes the others. */
+const BOUNDED_KINDS = ['verification', 'leave'] as const;
+export type BoundedKind = (typeof BOUNDED_KINDS)[number];
+
 /** A mail to send to the person of a record. */
 export interface NewMail {
-  readonly kind: 'verification' | 'your_turn';
+  readonly kind: BoundedKind | 'your_turn';
   readonly waiterUuid: string;
   /** The normal form of the record's email. */
   readonly emailKey: string;
@@ -30,7 +34,7 @@ export interface NewMail {
   readonly at: Date;
 }
 
-/** Which verification mails would be dropped, or go out twice. */
+/** Which mails would be dropped, or go out twice. */
 export interface Mailed {
   /** The uuids of records: a mail waits for its first attempt, or the mailbox has got as many as it may. */
   readonly records: ReadonlySet<string>;
@@ -54,19 +58,19 @@ export class MailStore {
     const rows = mails.map(({ waiterUuid, kind, emailKey, network, at }) => ({
       ...newMail(waitlistId, kind, at),
       waiterUuid,
-      // Only verification mails are bounded, because strangers can cause them. The owner causes the others.
-      mailboxHash: kind === 'verification' ? this.hashOf(emailKey) : null,
-      networkHash: kind === 'verification' ? network : null,
+      mailboxHash: isBounded(kind) ? this.hashOf(emailKey) : null,
+      networkHash: isBounded(kind) ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
 
-  /** Which of these records and networks can have no further verification mail now. */
+  /** Which of these records and networks can have no further mail of a bounded kind now. */
   findMailed(
     waitlistId: number,
     records: readonly Pick<NewMail, 'waiterUuid' | 'emailKey'>[],
     networks: readonly string[],
     now: Date,
+    kind: BoundedKind = 'verification',
   ): Query<Mailed> {
     const { dialect } = this.database;
     const uuids = records.map(({ waiterUuid }) => waiterUuid);
@@ -74,9 +78,9 @@ export class MailStore {
     if (records.length === 0) return known({ records: new Set(), networks: new Set() });
     const waiting = select<{ waiter_uuid: string }, string[]>(
       `SELECT DISTINCT waiter_uuid FROM mail ${dialect.byIndex('mail_waiter')}
-       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind = 'verification'
+       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind = ?
          AND status = 'pending' AND attempted_at IS NULL`,
-      [waitlistId, ...uuids],
+      [waitlistId, ...uuids, kind],
       (rows) => rows.map(({ waiter_uuid }) => waiter_uuid),
     );
     const [hour, day] = [before(now, HOUR_MS), before(now, DAY_MS)];
@@ -130,7 +134,7 @@ export class MailStore {
   drop(
     waitlistId: number,
     uuids: readonly string[],
-    kinds: readonly NewMail['kind'][] = ['verification', 'your_turn'],
+    kinds: readonly NewMail['kind'][] = [...BOUNDED_KINDS, 'your_turn'],
   ): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
@@ -148,6 +152,10 @@ export class MailStore {
   private hashOf(emailKey: string): string {
     return this.secrets.hash('mailbox', mailBoundKey(emailKey));
   }
+}
+
+function isBounded(kind: NewMail['kind']): boolean {
+  return (BOUNDED_KINDS as readonly NewMail['kind'][]).includes(kind);
 }
 
 /** In the form of a stored time. */

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DeliveryEntity } from './delivery.entity.js';
 import { DeliveryStore } from './delivery.store.js';
+import { LeaveLinkEntity } from './leave-link.entity.js';
+import { LeaveLinkStore } from './leave-link.store.js';
 import { MailEntity } from './mail.entity.js';
 import { MailStore } from './mail.store.js';
 import { OutboxSignal } from './outbox.signal.js';
@@ -12,9 +14,9 @@ import { VerificationLinkEntity } from './verification-link.entity.js';
 import { VerificationLinkStore } from './verification-link.store.js';
 import { WebhookEntity } from './webhook.entity.js';
 
-const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkStore, OutboxSignal];
+const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkStore, LeaveLinkStore, OutboxSignal];
 
-/** The rows that transactions leave for the dispatchers: events of signups, deliveries, mails, verification links. */
+/** The rows that transactions leave for the dispatchers: events of signups, deliveries, mails, the links in mails. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([
@@ -24,6 +26,7 @@ const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkS
       PayloadEntity,
       MailEntity,
       VerificationLinkEntity,
+      LeaveLinkEntity,
     ]),
   ],
   providers: PROVIDERS,

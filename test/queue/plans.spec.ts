@@ -73,6 +73,7 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The mails to one mailbox: the bounds of a day keep them few. */
   mail_mailbox: 1,
   verification_link_waiter: 2,
+  leave_link_waiter: 2,
   sqlite_autoindex_verification_link_1: 1,
   /** The days of a span, at most 366. */
   sqlite_autoindex_waitlist_day_1: 1,
@@ -150,12 +151,13 @@ describe('the plans of the frequent statements', () => {
       await offboard(crowd.id, await middle(crowd));
     }));
 
-  it('correct, advance and erase records', () =>
+  it('correct, advance and erase records, also those of people who leave', () =>
     expectFlat(async (crowd) => {
-      const [uuid = '', ...others] = (await middle(crowd)).map((waiter) => waiter.uuid);
+      const [uuid = '', leaver = '', ...others] = (await middle(crowd)).map((waiter) => waiter.uuid);
       const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
       await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
       await queue.writer.submit(crowd.id, commands.erase(others, operatorWrite(1)));
+      await queue.writer.submit(crowd.id, commands.leave(leaver, 'request'));
     }));
 
   it('put a record in the queue at a click, and take credit from its referrer, and from one with all referrals', () =>

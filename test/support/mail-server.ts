@@ -10,6 +10,8 @@ export interface Arrived extends Email {
   readonly raw: string;
   /** The path of the link in it, below the service's own; null without one. */
   readonly link: string | null;
+  /** The same of the link to leave at its end. */
+  readonly leaveLink: string | null;
 }
 
 /** A status with which the server refuses a recipient, or silence. */
@@ -93,7 +95,9 @@ export class MailServer {
 
   private async keep(raw: Buffer): Promise<void> {
     const email = await PostalMime.parse(raw);
-    const link = /https?:\/\/\S+(\/waitlist\/\d+\/verify\/[\w-]+)/.exec(email.text ?? '')?.[1] ?? null;
-    this.arrived.push({ ...email, to: email.to ?? [], raw: raw.toString(), link });
+    const linkTo = (page: string) =>
+      new RegExp(String.raw`https?://\S+(/waitlist/\d+/${page}/[\w-]+)`).exec(email.text ?? '')?.[1] ?? null;
+    const links = { link: linkTo('verify'), leaveLink: linkTo('leave') };
+    this.arrived.push({ ...email, to: email.to ?? [], raw: raw.toString(), ...links });
   }
 }

@@ -109,6 +109,12 @@ const CATALOG = {
     remedy:
       'Returned by the page of a link in a mail. `POST /api/v1/signup/resend_verification` mails a new one. A link works for 72 hours, until a newer one is used.',
   },
+  LEAVE_LINK_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such link to leave, or it has expired.',
+    remedy:
+      'Returned by the page of a link to leave, which each mail to a person has. It works for 30 days. The private page of the person mails a new one.',
+  },
   NO_IMPORT_FOUND: {
     status: 404,
     detail: 'Nothing was imported into this waitlist in the last 30 days.',

@@ -13,7 +13,15 @@ const CHUNK_SIZE = 1_000;
 /** How often each process looks for deletions that another process or an outage left unfinished. */
 const LOOK_MS = 5_000;
 /** Tables with more rows of a waitlist than one transaction should delete. */
-const LONG_TABLES = ['recent_referral', 'signup_event', 'delivery', 'payload', 'mail', 'verification_link'];
+const LONG_TABLES = [
+  'recent_referral',
+  'signup_event',
+  'delivery',
+  'payload',
+  'mail',
+  'verification_link',
+  'leave_link',
+];
 
 /**
  * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist

@@ -54,6 +54,8 @@ export interface Display {
   /** The owner's texts, by `OWN_TEXT_KEYS` of web/page/texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
+  /** An email or an https URL. */
+  readonly contact: string | null;
   readonly shows_inviter: boolean;
   readonly frame_origins: readonly string[];
 }

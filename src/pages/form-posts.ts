@@ -11,13 +11,17 @@ import type { Question } from '../queue/settings/waitlist.entity.js';
 import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import type { Page } from './document.js';
 import { HostedPage, idOf, LOOKUP_ROUTE } from './hosted-page.js';
-import { messagePage, type Sent } from './views.js';
+import { type DeadLink, messagePage, type Sent } from './views.js';
 
 const DIGITS = /^\d{1,16}$/;
 const SIGNUP_PATH = '/api/v1/signup';
 const API_PATH = /^\/+api(?:[/?]|$)/i;
 
 type Form = NonNullable<FastifyRequest['form']>;
+const DEAD_LINKS: Readonly<Record<string, DeadLink>> = {
+  LINK_NOT_FOUND: 'link_not_found_text',
+  LEAVE_LINK_NOT_FOUND: 'leave_link_not_found_text',
+};
 
 /** The parts of an answer of the API that a page shows. */
 interface Answer {
@@ -97,7 +101,8 @@ export class FormPosts {
       if (name === undefined) return form ? await this.formAgain(form, answer) : null;
       const id = idOf(name);
       if (form && routeOptions.url === LOOKUP_ROUTE) return await this.page.lookupPage(id, url, sentOf(form, answer));
-      if (answer.error_code === 'LINK_NOT_FOUND') return await this.page.linkNotFound(id);
+      const deadLink = DEAD_LINKS[answer.error_code];
+      if (deadLink) return await this.page.linkNotFound(id, deadLink);
       return pageOf(answer, await this.page.textsOf(id));
     } catch (error) {
       if (error instanceof Problem) return null;
@@ -167,7 +172,8 @@ function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null 
 }
 
 function pageOf(answer: Answer, texts?: Texts): Page {
-  if (answer.error_code === 'LINK_NOT_FOUND') return messagePage('link_not_found', 'link_not_found_text', texts);
+  const deadLink = DEAD_LINKS[answer.error_code];
+  if (deadLink) return messagePage('link_not_found', deadLink, texts);
   if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text', texts);
   return messagePage(messageOf(answer) ?? 'errors', null, texts);
 }

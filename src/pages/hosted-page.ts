@@ -11,6 +11,7 @@ import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
 import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
 import { Problem } from '../platform/problems/problem.js';
+import { LeavingService } from '../mail/leaving.service.js';
 import { referralLink, referrerTokens } from '../queue/record/referral-link.js';
 import { SignupService } from '../signup/signup.service.js';
 import { LeaderboardService } from '../waitlist/leaderboard.service.js';
@@ -18,7 +19,15 @@ import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { type FormFacts, formPage, linkNotFoundPage, lookupPage, type Sent, statusPage } from './views.js';
+import {
+  type DeadLink,
+  type FormFacts,
+  formPage,
+  linkNotFoundPage,
+  lookupPage,
+  type Sent,
+  statusPage,
+} from './views.js';
 
 /** Where those who have joined find their private page. */
 export const LOOKUP_ROUTE = '/waitlist/:waitlist_id/find';
@@ -44,6 +53,12 @@ const COUNT = randomUUID();
 /** The query of the page, which may name a referrer. */
 const QUERY = randomUUID();
 
+/** What was mailed just now. */
+interface StatusQuery {
+  readonly sent?: string;
+  readonly leave?: string;
+}
+
 interface RenderedForm extends Rendered {
   /** Writes numbers as the language of the form does. */
   readonly numbers: Intl.NumberFormat;
@@ -62,6 +77,7 @@ export class HostedPage {
     private readonly signups: SignupService,
     private readonly leaderboards: LeaderboardService,
     private readonly views: PageViewService,
+    private readonly leaving: LeavingService,
   ) {
     this.basePath = basePath;
   }
@@ -92,7 +108,7 @@ export class HostedPage {
         .header('location', await this.find(request, idOf(request.params.waitlist_id)))
         .send(),
     );
-    fastify.get<{ Params: { waitlist_id: string; uuid: string }; Querystring: { sent?: string } }>(
+    fastify.get<{ Params: { waitlist_id: string; uuid: string }; Querystring: StatusQuery }>(
       '/waitlist/:waitlist_id/status/:uuid',
       page,
       async (request, reply) => this.showStatus(request, reply, idOf(request.params.waitlist_id)),
@@ -117,6 +133,10 @@ export class HostedPage {
     return `${this.basePath}/waitlist/${waitlistId}/verify/${token}`;
   }
 
+  leavePath(waitlistId: number, token: string): string {
+    return `${this.basePath}/waitlist/${waitlistId}/leave/${token}`;
+  }
+
   /** The form again, as it was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);
@@ -133,8 +153,8 @@ export class HostedPage {
   }
 
   /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
-  async linkNotFound(waitlistId: number): Promise<Page> {
-    return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
+  async linkNotFound(waitlistId: number, more: DeadLink): Promise<Page> {
+    return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)), more);
   }
 
   /** For what a page of the waitlist says. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
@@ -205,7 +225,7 @@ export class HostedPage {
   }
 
   private async showStatus(
-    { params, query, ip }: FastifyRequest<{ Params: { uuid: string }; Querystring: { sent?: string } }>,
+    { params, query, ip }: FastifyRequest<{ Params: { uuid: string }; Querystring: StatusQuery }>,
     reply: FastifyReply,
     id: number,
   ): Promise<string> {
@@ -226,6 +246,8 @@ export class HostedPage {
         ownIndex: ownIndex < 0 ? undefined : ownIndex,
         resendAction: `${this.statusPath(id, uuid)}/resend`,
         isResent: query.sent !== undefined,
+        leaveAction: this.leaving.canMail(found.waiter) ? `${this.statusPath(id, uuid)}/leave` : null,
+        isLeaveSent: query.leave !== undefined,
       }),
     );
   }

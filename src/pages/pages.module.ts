@@ -8,13 +8,14 @@ import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { Desk } from './desk.js';
 import { FormPosts } from './form-posts.js';
 import { HostedPage } from './hosted-page.js';
+import { LeavePage } from './leave-page.js';
 import { VerifyPage } from './verify-page.js';
 import { Widget } from './widget.js';
 
 /** Everything that people look at: the hosted page of a waitlist, its widget, and the desk. */
 @Module({
   imports: [MailModule, QueueModule, SignupModule, WaitlistModule],
-  providers: [Desk, HostedPage, VerifyPage, FormPosts, Widget],
+  providers: [Desk, HostedPage, VerifyPage, LeavePage, FormPosts, Widget],
 })
 export class PagesModule implements OnModuleInit {
   constructor(
@@ -22,6 +23,7 @@ export class PagesModule implements OnModuleInit {
     private readonly desk: Desk,
     private readonly hostedPage: HostedPage,
     private readonly verifyPage: VerifyPage,
+    private readonly leavePage: LeavePage,
     private readonly formPosts: FormPosts,
     private readonly widget: Widget,
   ) {}
@@ -35,6 +37,7 @@ export class PagesModule implements OnModuleInit {
     this.desk.serve(fastify);
     this.hostedPage.serve(fastify);
     this.verifyPage.serve(fastify);
+    this.leavePage.serve(fastify);
     this.formPosts.addHooks(fastify);
     this.widget.serve(fastify);
   }

@@ -1,5 +1,6 @@
 import { Header, PageName } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
+import { LeaveForm, Left } from '../../web/page/leave-form.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
 import { VerifyForm } from '../../web/page/verify-form.js';
@@ -144,19 +145,24 @@ interface StatusPage {
   /** The form action of the button that sends another mail. */
   readonly resendAction: string;
   readonly isResent: boolean;
+  /** The form action of the button that mails a link to leave; null if no mail can reach the person. */
+  readonly leaveAction: string | null;
+  readonly isLeaveSent: boolean;
 }
 
 /** The private page of a person who joined. */
-export function statusPage({ waitlist, frameOrigins, resendAction, isResent, ...person }: StatusPage): Page {
+export function statusPage(page: StatusPage): Page {
+  const { waitlist, frameOrigins, resendAction, isResent, leaveAction, isLeaveSent, ...person } = page;
   const texts = textsInLanguage(waitlist);
   const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
+  const leave = leaveAction === null ? null : { action: leaveAction, isSent: isLeaveSent };
   return {
     ...UNSHARED,
     waitlist,
     texts,
     frameOrigins,
     title: `${headingOf(person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
-    content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} />,
+    content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} leave={leave} />,
   };
 }
 
@@ -184,18 +190,44 @@ export function verifyPage({ waitlist, action, isUsed }: VerifyPage): Page {
   };
 }
 
-/** The page of a verification link that is wrong, has expired or has ended. */
-export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
+/** The page of a link to leave. */
+export function leavePage(waitlist: PublicWaitlist, action: string): Page {
   const texts = textsInLanguage(waitlist);
   return {
-    ...messagePage('link_not_found', 'link_not_found_text', texts),
+    ...UNSHARED,
+    waitlist,
+    texts,
+    title: `${texts.text('leave')} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    content: <LeaveForm waitlist={waitlist} action={action} texts={texts} />,
+  };
+}
+
+/** The same once the person is off the list. */
+export function leftPage(waitlist: PublicWaitlist): Page {
+  const texts = textsInLanguage(waitlist);
+  return {
+    ...UNSHARED,
+    waitlist,
+    texts,
+    title: `${texts.text('left')} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    content: <Left waitlist={waitlist} texts={texts} />,
+  };
+}
+
+export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text';
+
+/** The page of a link in a mail that is wrong, has expired or has ended. */
+export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink): Page {
+  const texts = textsInLanguage(waitlist);
+  return {
+    ...messagePage('link_not_found', more, texts),
     waitlist,
     content: (
       <>
         <PageName waitlist={waitlist} />
-        <Message heading="link_not_found" more="link_not_found_text" texts={texts} />
+        <Message heading="link_not_found" more={more} texts={texts} />
         <a class="waitlist-button" href={waitlist.waitlist_url_location}>
-          {texts.text('link_not_found_button')}
+          {texts.text(more === 'link_not_found_text' ? 'link_not_found_button' : 'find_button')}
         </a>
       </>
     ),

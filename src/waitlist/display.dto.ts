@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { OWN_TEXT_KEYS } from '../../web/page/own-texts.js';
 import { LANGUAGES } from '../../web/page/texts.js';
+import { emailKey } from '../platform/contract/email.js';
 import {
   broken,
   Flag,
@@ -13,7 +14,7 @@ import {
   Texts,
   WholeNumber,
 } from '../platform/contract/fields.js';
-import { openEnum } from '../platform/contract/formats.js';
+import { isHttpUrl, openEnum } from '../platform/contract/formats.js';
 import type { JsonObject } from '../queue/record/waiter.js';
 import type { Display, RequiredContact } from '../queue/settings/waitlist.entity.js';
 import { given } from '../queue/settings/settings.js';
@@ -74,6 +75,13 @@ const YOUR_TURN_URL = {
   nullable: true,
   description: 'Where the page of an offboarded person leads, an https URL.',
   example: 'https://example.com/welcome',
+} as const;
+const CONTACT = {
+  maxLength: 254,
+  nullable: true,
+  description:
+    'Whom people ask, an email or an https URL. A private page shows it where the service can mail no link to leave.',
+  example: 'hello@example.com',
 } as const;
 const LABEL = String.raw`[A-Za-z\d](?:[A-Za-z\d-]*[A-Za-z\d])?`;
 /** From 1 to 65,535. */
@@ -142,6 +150,10 @@ export class DisplaySettingsDto {
   @HttpUrl({ ...YOUR_TURN_URL, default: DISPLAY_DEFAULTS.your_turn_url, pattern: '^https://' })
   your_turn_url?: string | null;
 
+  @Holds('contact', contactFault)
+  @Text({ ...CONTACT, default: DISPLAY_DEFAULTS.contact })
+  contact?: string | null;
+
   @Flag({ ...SHOWS_INVITER, default: DISPLAY_DEFAULTS.shows_inviter })
   shows_inviter?: boolean;
 
@@ -202,6 +214,9 @@ export class DisplayDto {
   @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })
   your_turn_url!: string | null;
 
+  @ApiProperty({ ...CONTACT, type: String })
+  contact!: string | null;
+
   @ApiProperty({ ...SHOWS_INVITER, example: false })
   shows_inviter!: boolean;
 
@@ -248,6 +263,7 @@ export class DisplayDto {
       lang: shown.lang,
       texts: shown.texts,
       your_turn_url: shown.your_turn_url,
+      contact: shown.contact,
       shows_inviter: shown.shows_inviter,
       required_contact_detail: contactDetail(requiredContact),
       uses_signup_verification: usesVerification,
@@ -280,6 +296,17 @@ function langFault(tag: string) {
     if (!(error instanceof RangeError)) throw error;
     return broken('format', 'must be a BCP 47 language tag, such as en or pt-BR');
   }
+}
+
+function contactFault(contact: string) {
+  const isContact = contact.startsWith('https://')
+    ? isHttpUrl(contact)
+    : isTrimmed(contact) && emailKey(contact) !== null;
+  return isContact ? null : broken('format', 'must be an email address or an https URL');
+}
+
+function isTrimmed(text: string): boolean {
+  return text === text.trim();
 }
 
 function contactDetail({ email, phone }: RequiredContact): ContactDetail {

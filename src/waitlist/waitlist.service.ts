@@ -48,6 +48,7 @@ export const DEFAULTS = {
     lang: 'en',
     texts: {},
     your_turn_url: null,
+    contact: null,
     shows_inviter: false,
     frame_origins: [],
   } satisfies Display as Display,

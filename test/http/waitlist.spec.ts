@@ -28,6 +28,7 @@ const DISPLAY = {
   lang: 'en',
   texts: {},
   your_turn_url: null,
+  contact: null,
   shows_inviter: false,
   required_contact_detail: 'EMAIL',
   uses_signup_verification: false,
@@ -466,6 +467,7 @@ describe('display settings', () => {
     lang: 'pt-BR',
     texts: { button: 'Entrar', purpose: '' },
     your_turn_url: 'https://example.com/welcome',
+    contact: 'hello@example.com',
   };
 
   it('are stored as they were sent, shown to the owner and the public, and changed one by one', async () => {
@@ -528,6 +530,11 @@ describe('display settings', () => {
     ['lang', '', 'min_length'],
     ['texts', [], 'type'],
     ['your_turn_url', 'javascript:alert(1)', 'format'],
+    ['contact', 'javascript:alert(1)', 'format'],
+    ['contact', 'http://example.com/help', 'format'],
+    ['contact', 'nobody', 'format'],
+    ['contact', ' hello@example.com', 'format'],
+    ['contact', `https://example.com/${'x'.repeat(235)}`, 'max_length'],
     ['frame_origins', Array.from({ length: 11 }, (_, n) => `https://${n}.example`), 'max_items'],
     ['logo', 'http://example.com/logo.png', 'format'],
     ['logo', 'https://exa mple.com', 'format'],

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
+import { LeaveLinkStore } from '../../src/outbox/leave-link.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { select } from '../../src/platform/database/session.js';
@@ -94,8 +95,8 @@ interface EntryPoint {
   offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
   correct(waitlist: OwnedWaitlist, uuid: string, changes: Correction): Promise<true | null>;
   erase(waitlist: OwnedWaitlist, uuids: readonly string[]): Promise<true | null>;
-  /** The person leaves. */
-  leave(waitlist: OwnedWaitlist, uuid: string): Promise<true | null>;
+  /** The person leaves, by HTTP by a mailed link. */
+  leave(waitlist: OwnedWaitlist, uuid: string, token: string): Promise<true | null>;
   /** Uses a link of a verification mail. */
   click(waitlist: OwnedWaitlist, token: string): Promise<true | null>;
   /** Returns the number of people whose credit changed. */
@@ -233,7 +234,7 @@ describe('the order of the queue', () => {
 
   it.each<[string, () => EntryPoint]>([
     ['the queue module', () => queueModule(next)],
-    ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }), next)],
+    ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }))],
   ])(`is exact after any history through %s (seed ${SEED})`, async (_, entryPointOf) => {
     const setup = { entryPoint: entryPointOf(), next };
     await fc.assert(
@@ -263,14 +264,11 @@ describe('killed processes', () => {
     `lose no command and carry out none twice (seed ${SEED})`,
     async () => {
       const nextReplica = inTurn(replicas);
-      const entryPoint = http(
-        async (method, path, body, token) => {
-          const answer = await nextReplica().process.callIfAlive(method, path, body, { token });
-          // It does not tell whether the command was carried out.
-          return answer?.status === 503 ? null : answer;
-        },
-        () => observer,
-      );
+      const entryPoint = http(async (method, path, body, token) => {
+        const answer = await nextReplica().process.callIfAlive(method, path, body, { token });
+        // It does not tell whether the command was carried out.
+        return answer?.status === 503 ? null : answer;
+      });
       const kill = async ({ victim, afterMs }: Kill) => {
         await setTimeout(afterMs);
         const replica = replicas[victim % replicas.length]!;
@@ -331,12 +329,11 @@ function queueModule(next: () => Service): EntryPoint {
 
 function http(
   call: (method: Method, path: string, body: object, token?: string) => Promise<Answer | null>,
-  next: () => Service,
 ): EntryPoint {
   const ask: typeof call = async (...request) => {
     const [method, path] = request;
     const answer = await call(...request);
-    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : path.includes('/verify/') ? 303 : 200);
+    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : /\/(?:verify|leave)\//.test(path) ? 303 : 200);
     return answer;
   };
   return {
@@ -361,7 +358,7 @@ function http(
       const answer = await ask('DELETE', '/api/v1/signup', body, token);
       return answer && true;
     },
-    leave: queueModule(next).leave,
+    leave: async ({ id }, _, token) => (await ask('POST', `/waitlist/${id}/leave/${token}`, {})) && true,
     click: async ({ id }, token) => (await ask('POST', `/waitlist/${id}/verify/${token}`, {})) && true,
     decide: async ({ id, owner: { token } }, uuids, credit) => {
       const body = { credit, signups: uuids.map((uuid) => ({ uuid })) };
@@ -390,6 +387,7 @@ function daysOf(people: readonly Person[]): (string | number)[][] {
   });
 }
 
+const newToken = () => randomUUID().replaceAll('-', '').padEnd(43, 'x');
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** Runs a history and compares each answer, and at the end everything stored, with the sorted list of the facts. */
@@ -617,7 +615,9 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
         Object.assign(person, { status: 'offboarded', erasedWithSpots: spots * referrals });
     } else if (command.kind === 'leave') {
       const leaving = named(command.people);
-      const answers = await Promise.all(leaving.map(({ waiter }) => entryPoint.leave(waitlist, waiter.uuid)));
+      const answers = await Promise.all(
+        leaving.map(async (person) => entryPoint.leave(waitlist, person.waiter.uuid, await leaveLink(person))),
+      );
       await settle();
       const earnedBefore = earned();
       const before = new Map(leaving.map((person) => [person, earnedBefore(person).referrals]));
@@ -733,9 +733,18 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     return RANK_BASE + seq - advanced - key;
   }
 
+  /** A link to leave that was mailed to a person. */
+  async function leaveLink({ waiter: { uuid: waiterUuid } }: Person): Promise<string> {
+    const token = newToken();
+    const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+    const link = { tokenHash: hashOf(token), waitlistId: id, waiterUuid, createdAt, expiresAt };
+    await next().app.get(Database).one(next().app.get(LeaveLinkStore).insert(link));
+    return token;
+  }
+
   /** A link that was mailed to a person. */
   async function mailLink(person: Person): Promise<string> {
-    const token = randomUUID().replaceAll('-', '').padEnd(43, 'x');
+    const token = newToken();
     const { uuid, emailKey } = await findByUuid(person);
     const link = { tokenHash: hashOf(token), waitlistId: id, waiterUuid: uuid, emailKey: emailKey! };
     const now = new Date();

@@ -22,6 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'delivery_ids[].format': 'This is not the id of a delivery.',
   'email.format': 'Enter an email address, such as ada@example.com.',
   'email.unique': 'Somebody else on this list has this email.',
+  'contact.format': 'Enter an email, or an address that begins with https://.',
   'frame_origins[].format': 'Enter the address of a site without a path, such as https://example.com.',
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
   'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',

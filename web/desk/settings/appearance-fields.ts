@@ -56,6 +56,8 @@ const GROUPS: readonly TextGroup[] = [
       'share_on',
       'bookmark',
       'private_page',
+      'leave_sent',
+      'contact',
     ],
   },
   {
@@ -80,9 +82,10 @@ const GROUPS: readonly TextGroup[] = [
   },
   {
     title: 'leaving the waitlist',
-    state: 'joined',
-    keys: ['leave', 'leave_sent', 'leave_text', 'left', 'left_text', 'leave_link_not_found_text', 'contact'],
+    state: 'leaving',
+    keys: ['leave', 'leave_text', 'leave_link_not_found_text'],
   },
+  { title: 'after leaving', state: 'left', keys: ['left', 'left_text'] },
   { title: 'when it is their turn', state: 'turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
 ];
 

@@ -14,6 +14,7 @@ export interface AppearanceValues extends Record<string, unknown> {
   logo: string;
   configuration_style_json: Record<ColorName, string>;
   your_turn_url: string;
+  contact: string;
   twitter_message: string;
   widget_shows_social_links: boolean;
   shows_inviter: boolean;
@@ -37,6 +38,7 @@ export function valuesOf(waitlist: Waitlist): AppearanceValues {
       COLORS.map(({ name }) => [name, stored(name)]),
     ) as AppearanceValues['configuration_style_json'],
     your_turn_url: waitlist.your_turn_url ?? '',
+    contact: waitlist.contact ?? '',
     twitter_message: waitlist.twitter_message ?? '',
     widget_shows_social_links: waitlist.widget_shows_social_links,
     shows_inviter: waitlist.shows_inviter,
@@ -80,6 +82,7 @@ export function previewed(waitlist: Waitlist, values: AppearanceValues): Preview
     signup_button_title: orNull(values.signup_button_title),
     logo: values.logo.startsWith('https://') ? values.logo : null,
     your_turn_url: orNull(values.your_turn_url),
+    contact: orNull(values.contact),
     twitter_message: orNull(values.twitter_message),
     widget_shows_social_links: values.widget_shows_social_links,
     remove_widget_headers: values.remove_widget_headers,

@@ -49,6 +49,16 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
             </PlainSection>
           </ShownIn>
           <ShownIn state="joined">
+            <PlainSection title="Contact">
+              <TextInput
+                label="Email or address"
+                description="A person’s own page names it where the service can mail them no link to leave."
+                placeholder="hello@example.com"
+                {...form.getInputProps('contact')}
+              />
+            </PlainSection>
+          </ShownIn>
+          <ShownIn state="joined">
             <PlainSection title="Sharing">
               <Textarea
                 label="Share message"
@@ -210,12 +220,12 @@ function hintOf(text: string): string | undefined {
 
 function changesOf(changed: Partial<AppearanceValues>, waitlist: Waitlist): SettingChanges {
   const { texts, configuration_style_json: colors, frame_origins: origins, ...others } = changed;
-  const { title, success_title, signup_button_title, logo, your_turn_url, twitter_message, ...flags } = others;
+  const { title, success_title, signup_button_title, logo, your_turn_url, contact, twitter_message, ...flags } = others;
   return {
     ...flags,
     // An empty field is none.
     ...Object.fromEntries(
-      Object.entries({ title, success_title, signup_button_title, logo, your_turn_url, twitter_message })
+      Object.entries({ title, success_title, signup_button_title, logo, your_turn_url, contact, twitter_message })
         .filter(([, text]) => text !== undefined)
         .map(([name, text]) => [name, text === '' ? null : text]),
     ),

@@ -4,6 +4,7 @@ import type { Leader, PublicWaitlist, Status } from '../../page/model';
 import { formFields } from '../../page/form-fields';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
+import { LeaveForm, Left } from '../../page/leave-form';
 import { PrivatePage } from '../../page/private-page';
 import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
@@ -14,7 +15,8 @@ import widgetCss from '../../widget/widget.css?inline';
 import type { Waitlist } from '../queries';
 
 export type PreviewTarget = 'page' | 'widget';
-export type PreviewState = 'form' | 'faults' | 'mail' | 'verify' | 'unverified' | 'joined' | 'turn' | 'closed';
+export type PreviewState =
+  'form' | 'faults' | 'mail' | 'verify' | 'unverified' | 'joined' | 'leaving' | 'left' | 'turn' | 'closed';
 
 /** With two settings that only the owner sees. */
 export type PreviewedWaitlist = PublicWaitlist & Pick<Waitlist, 'shows_inviter' | 'hide_counts'>;
@@ -107,6 +109,10 @@ function Card({ waitlist, texts, state, isPage }: CardProps) {
         />
       ) : state === 'verify' ? (
         <VerifyForm waitlist={waitlist} action="" texts={texts} />
+      ) : state === 'leaving' ? (
+        <LeaveForm waitlist={waitlist} action="" texts={texts} />
+      ) : state === 'left' ? (
+        <Left waitlist={waitlist} texts={texts} />
       ) : (
         <Joined waitlist={waitlist} texts={texts} state={state} isPage={isPage} />
       )}
@@ -147,18 +153,18 @@ function Form({ waitlist, texts, hasFaults, isPage }: FormProps) {
 }
 
 function Joined({ waitlist, texts, state, isPage }: CardProps) {
-  const View = isPage ? PrivatePage : StatusView;
   const isUnverified = state === 'unverified';
-  return (
-    <View
-      // Those who have not confirmed are asked to only where confirmation is on.
-      waitlist={isUnverified ? { ...waitlist, uses_signup_verification: true, required_contact: EMAIL_ONLY } : waitlist}
-      status={{ ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' }}
-      leaders={waitlist.uses_leaderboard ? LEADERS : []}
-      {...(isPage && { ownIndex: LEADERS.length - 1 })}
-      texts={texts}
-      resend={{ action: '', outcome: null }}
-      address="name@example.com"
-    />
-  );
+  const shown = {
+    // Those who have not confirmed are asked to only where confirmation is on.
+    waitlist: isUnverified ? { ...waitlist, uses_signup_verification: true, required_contact: EMAIL_ONLY } : waitlist,
+    status: { ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' },
+    leaders: waitlist.uses_leaderboard ? LEADERS : [],
+    texts,
+    resend: { action: '', outcome: null },
+    address: 'name@example.com',
+  };
+  if (!isPage) return <StatusView {...shown} />;
+  // The contact is for those whom no mail can reach.
+  const leave = waitlist.contact === null ? { action: '', isSent: false } : null;
+  return <PrivatePage {...shown} ownIndex={LEADERS.length - 1} leave={leave} />;
 }

@@ -17,6 +17,8 @@ const STATES: Readonly<Record<PreviewState, string>> = {
   verify: 'Link in the mail',
   unverified: 'Joined, email not confirmed',
   joined: 'Joined',
+  leaving: 'Link to leave',
+  left: 'Off the list',
   turn: 'Let in',
   closed: 'Closed',
 };

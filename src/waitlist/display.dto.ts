@@ -151,7 +151,7 @@ export class DisplaySettingsDto {
   your_turn_url?: string | null;
 
   @Holds('contact', contactFault)
-  @Text({ ...CONTACT, default: DISPLAY_DEFAULTS.contact })
+  @Text({ ...CONTACT, format: 'contact', default: DISPLAY_DEFAULTS.contact })
   contact?: string | null;
 
   @Flag({ ...SHOWS_INVITER, default: DISPLAY_DEFAULTS.shows_inviter })

@@ -84,6 +84,7 @@ const DISPLAYED = [
   'twitter_message',
   'lang',
   'your_turn_url',
+  'contact',
   'frame_origins',
 ];
 /** The settings of trust. */
@@ -184,6 +185,8 @@ const formats = Object.fromEntries(
 /** Blank text counts as no address and no number. */
 const FORMATS = {
   'http-url': isHttpUrl,
+  contact: (text: string) =>
+    text.startsWith('https://') ? isHttpUrl(text) : text === text.trim() && emailKey(text) !== null,
   date: isDay,
   'country-code': (text: string) => text === 'US',
   language: (text: string) => text === 'pt-BR',
@@ -233,6 +236,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   date: ['2025-11-22', '2026-11-21', '2026-11-22', '2026-11-23', '2026-02-29', '2026-11-22T00:00:00Z'],
   'http-url': ['https://example.com/join'],
+  contact: ['hello@example.com', 'https://example.com/help'],
   language: ['pt-BR', 'en-a'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],
   phone: ['+14155550123', '030 901820', '+1', ''],

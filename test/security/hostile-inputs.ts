@@ -629,6 +629,18 @@ const SETTING_FAULTS: Fields = {
     ...longerThan(40),
   },
   title: { ...NULLABLE_TEXT, ...disguised('Join'), ...longerThan(200) },
+  contact: {
+    ...NULLABLE_TEXT,
+    ...disguised('hello@example.com'),
+    'neither an email nor an address': ['', 'nobody', 'example.com', 'https://', '//example.com', 'a@b@c'],
+    'a script or another scheme': [
+      'javascript:alert(1)',
+      'http://example.com/',
+      'mailto:hello@example.com',
+      'data:x@y.z',
+    ],
+    'too long': [`https://example.com/${'x'.repeat(254)}`],
+  },
   logo: {
     ...NULLABLE_TEXT,
     ...disguised('https://example.com/logo.png'),
@@ -774,6 +786,15 @@ const UNKNOWN_ADDRESSES = {
 };
 const addresses: HostileInput[] = [
   ...each(UNKNOWN_ADDRESSES, (path) => ({ call: `GET ${path}`, status: 404, code: 'NOT_FOUND' })),
+  // Their answers are pages, which have no code.
+  ...each({ 'no token of a link': ['x', '%00', '%25', "'%20OR%20''='", '..%2fverify%2fx', '{uuid}'] }, (token) => ({
+    call: `POST /waitlist/{id}/leave/${token}`,
+    status: 404,
+  })),
+  ...each({ 'no uuid of a private page': ['x', '%00', "'%20OR%20''='"] }, (uuid) => ({
+    call: `POST /waitlist/{id}/status/${uuid}/leave`,
+    status: 404,
+  })),
   ...each({ 'no percent-encoded UTF-8': ['/%', '/%ff', '/api/v1/%C0%AE%C0%AE/', '/api/v1/signup%'] }, (path) => ({
     call: `GET ${path}`,
     status: 400,

@@ -117,6 +117,29 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+test('a person leaves by the link that the private page mails, at the width of a phone', async () => {
+  const id = await stage.waitlist({});
+  const page = await open(pageOf(id));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByLabel('Email').fill('leaver@example.com');
+  await button(page, 'Join the waitlist').click();
+  await heading(page, 'You’re number 1').waitFor();
+  await button(page, 'Leave the waitlist').click();
+  await page.getByText('We sent you a link to leave.').waitFor();
+  await checkPage(page, 'page-leave-sent');
+  const [{ leaveLink }] = await mail.mailsTo('leaver@example.com');
+  assert.equal((await stage.list(id)).length, 1);
+
+  await page.goto(`${stage.service.url}${leaveLink}`);
+  await heading(page, 'Leave the waitlist').waitFor();
+  await checkPage(page, 'page-leave');
+  await button(page, 'Leave the waitlist').click();
+
+  await heading(page, 'You’re off the list').waitFor();
+  await checkPage(page, 'page-left');
+  assert.equal((await stage.list(id)).length, 0);
+});
+
 test('a link that does not work any more leads back to the form, in the owner’s look and words', async () => {
   const id = await stage.waitlist({
     verification: 'required',

@@ -7,6 +7,7 @@ import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { type Service, startService } from '../support/service.js';
 import { SignupEventStore } from '../../src/outbox/signup-event.store.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
+import { LeaveLinkStore } from '../../src/outbox/leave-link.store.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
@@ -141,8 +142,9 @@ describe('a deletion', () => {
       webhookIds: [1],
       createdAt: at,
     };
+    const tokenHash = waiterUuid.replaceAll('-', '').repeat(2);
     const link = {
-      tokenHash: waiterUuid.replaceAll('-', '').repeat(2),
+      tokenHash,
       waitlistId: id,
       waiterUuid,
       emailKey: '',
@@ -157,6 +159,9 @@ describe('a deletion', () => {
         observer.app.get(DeliveryStore).insert(id, [event]),
         observer.app.get(SignupEventStore).insert([signup]),
         observer.app.get(VerificationLinkStore).insert(link),
+        observer.app
+          .get(LeaveLinkStore)
+          .insert({ tokenHash, waitlistId: id, waiterUuid, createdAt: at, expiresAt: at }),
       ]);
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.insert(WebhookEntity, {

@@ -11,7 +11,7 @@ import { MailEntity } from './mail.entity.js';
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
 
-/** Mails to one mailbox that strangers can cause, over all waitlists. Without a bound, strangers could flood a mailbox. */
+/** Mails that strangers can cause, to one mailbox over all waitlists. Without a bound, they could flood a mailbox. */
 export const MAILBOX_HOUR_MAX = 5;
 export const MAILBOX_DAY_MAX = 10;
 /** Such mails that one network causes: enough for an office, too few to reach a list of addresses. */

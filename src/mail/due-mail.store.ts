@@ -7,6 +7,8 @@ import type { Contender } from '../platform/limits/turns.js';
 import { MAIL_KINDS, MailEntity } from '../outbox/mail.entity.js';
 import { LARGE } from '../queue/record/waiter.js';
 import { WaiterEntity } from '../queue/record/waiter.entity.js';
+import { type Mails, NO_MAILS } from '../queue/settings/mail-words.js';
+import { WaitlistMailStore } from '../queue/settings/waitlist-mail.store.js';
 import { type WholeWaitlist, WaitlistTable } from '../queue/settings/waitlist.table.js';
 import type { Tried } from './mail-bounds.js';
 
@@ -17,7 +19,15 @@ export const COUNTED_MAX = 100_000;
 /** Waitlists with mails of one kind that a claim reads. The next claim goes on after them. */
 const WAITLISTS_MAX = 500;
 
-export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
+export type Recipient = Pick<
+  WaiterEntity,
+  'uuid' | 'email' | 'emailKey' | 'verified' | 'firstName' | 'status' | 'referralToken'
+>;
+
+/** A waitlist with the owner's words of its mails. */
+export interface MailingWaitlist extends WholeWaitlist {
+  readonly mails: Mails;
+}
 
 /** The owner of a webhook, and its address. */
 export interface WebhookOwner {
@@ -41,6 +51,7 @@ export class DueMailStore {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistTable,
+    private readonly words: WaitlistMailStore,
   ) {
     this.mails = database.table(MailEntity);
     this.waiters = database.table(WaiterEntity);
@@ -116,11 +127,16 @@ export class DueMailStore {
   }
 
   /** By id. */
-  findWaitlists(ids: readonly number[]): Query<ReadonlyMap<number, WholeWaitlist>> {
-    return select<Row, ReadonlyMap<number, WholeWaitlist>>(
+  findWaitlists(ids: readonly number[]): Query<ReadonlyMap<number, MailingWaitlist>> {
+    const found = select<Row, readonly WholeWaitlist[]>(
       `SELECT ${this.waitlists.select('l')} FROM waitlist l WHERE l.id IN (${placeholders(ids.length)})`,
       ids,
-      (rows) => new Map(rows.map((row) => this.waitlists.read(row)).map((waitlist) => [waitlist.id, waitlist])),
+      (rows) => rows.map((row) => this.waitlists.read(row)),
+    );
+    return mapped(
+      together([found, this.words.findAll(ids)]),
+      ([waitlists, words]) =>
+        new Map(waitlists.map((waitlist) => [waitlist.id, { ...waitlist, mails: words.get(waitlist.id) ?? NO_MAILS }])),
     );
   }
 

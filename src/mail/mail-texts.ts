@@ -1,33 +1,50 @@
 import { textsInLanguage } from '../../web/page/catalogs.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import { nonBlank } from '../queue/record/contact.js';
+import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../queue/settings/mail-words.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { OWNER_TEXTS } from './owner-texts.js';
 
-/** The settings that mails show. */
-type Waitlist = Pick<WholeWaitlist, 'name' | 'display' | 'mailSubject' | 'mailText'>;
+/** The settings that mails show, and the owner's words. */
+export interface MailedWaitlist extends Pick<WholeWaitlist, 'name' | 'display'> {
+  readonly mails: Mails;
+}
 
-/** Asks for a click. Contains nothing from the signup: a stranger may have typed it, such as an advertisement. */
-export function verificationMail(waitlist: Waitlist, url: string): Content {
+/** What a mail may show of its person. */
+export interface Addressee {
+  /** Null unless the email is verified: a stranger may have typed the name, such as an advertisement. */
+  readonly firstName: string | null;
+  /** From 1; null outside the queue. */
+  readonly place: number | null;
+}
+
+/** Asks for a click. Contains nothing from the signup: a stranger may have typed it. */
+export function verificationMail(waitlist: MailedWaitlist, place: Addressee['place'], url: string): Content {
   const texts = textsFor(waitlist);
   const { text } = texts;
+  const own = {
+    subject: text('mail_verification_subject', { waitlist_name: nameOf(waitlist) }),
+    text: text('mail_verification'),
+  };
   return compose(waitlist, texts, {
-    subject: nonBlank(waitlist.mailSubject) ?? text('mail_verification_subject', { waitlist_name: nameOf(waitlist) }),
-    paragraphs: paragraphsOf(nonBlank(waitlist.mailText) ?? text('mail_verification')),
+    ...worded(waitlist, texts, 'verification', { firstName: null, place }, url, own),
     button: { label: text('verify_button'), url },
     note: text('mail_verification_note'),
   });
 }
 
 /** Tells an offboarded person that it is their turn. */
-export function yourTurnMail(waitlist: Waitlist): Content {
+export function yourTurnMail(waitlist: MailedWaitlist, firstName: Addressee['firstName']): Content {
   const { your_turn_url: url = null } = waitlist.display;
   const texts = textsFor(waitlist);
   const { text } = texts;
-  return compose(waitlist, texts, {
+  const own = {
     subject: text('mail_your_turn_subject', { waitlist_name: nameOf(waitlist) }),
-    paragraphs: paragraphsOf(text('your_turn_text')),
+    text: text('your_turn_text'),
+  };
+  return compose(waitlist, texts, {
+    ...worded(waitlist, texts, 'your_turn', { firstName, place: null }, url, own),
     button: url === null ? null : { label: text('your_turn_button'), url },
     note: '',
   });
@@ -51,7 +68,7 @@ export function leaveFooter(waitlist: Waitlist, url: string): LeaveFooter {
 }
 
 /** Tells the owner of a webhook that the service has turned it off. */
-export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: string): Content {
+export function webhookDisabledMail(waitlist: Named, url: string, deskUrl: string): Content {
   return compose(waitlist, DEFAULT_TEXTS, {
     subject: OWNER_TEXTS.webhook_disabled_subject.replace('{waitlist_name}', () => nameOf(waitlist)),
     paragraphs: [[OWNER_TEXTS.webhook_disabled], [url], [OWNER_TEXTS.webhook_disabled_note]],
@@ -60,19 +77,45 @@ export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: st
   });
 }
 
+/** The owner's words with their values, or ours, below our greeting. */
+function worded(
+  waitlist: MailedWaitlist,
+  { text, lang }: Texts,
+  kind: WordedMail,
+  { firstName, place }: Addressee,
+  link: string | null,
+  own: Readonly<Pick<Content, 'subject'> & { text: string }>,
+): Pick<Content, 'subject' | 'paragraphs'> {
+  const values: PlaceholderValues = {
+    first_name: firstName ?? '',
+    place: place === null ? '' : new Intl.NumberFormat(lang).format(place),
+    waitlist_name: nameOf(waitlist),
+    link: link ?? '',
+  };
+  const words = waitlist.mails[kind];
+  const filled = (part: string | null) => nonBlank(fillIn(kind, part ?? '', values));
+  const greeting = firstName === null ? text('mail_greeting_plain') : text('mail_greeting', { first_name: firstName });
+  return {
+    subject: filled(words.subject) ?? own.subject,
+    paragraphs: [[greeting], ...paragraphsOf(filled(words.text) ?? own.text)],
+  };
+}
+
+type Named = Pick<MailedWaitlist, 'name' | 'display'>;
+
 function compose(
-  waitlist: Waitlist,
+  waitlist: Named,
   { lang, direction }: Texts,
   content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
 ): Content {
   return { ...content, lang, direction, name: nameOf(waitlist) };
 }
 
-function textsFor({ display: { lang = 'en', texts = {} } }: Waitlist): Texts {
+function textsFor({ display: { lang = 'en', texts = {} } }: Named): Texts {
   return textsInLanguage({ lang, texts });
 }
 
-function nameOf({ name, display }: Waitlist): string {
+function nameOf({ name, display }: Named): string {
   return display.title ?? name;
 }
 

@@ -14,11 +14,13 @@ import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import { nonBlank } from '../queue/record/contact.js';
+import { showsPlace } from '../queue/settings/mail-words.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
-import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { type Bound, MailBounds } from './mail-bounds.js';
 import { leaveFooter, leaveMail, verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
-import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
+import { DueMailStore, type MailingWaitlist, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
 import { type Content, type LeaveFooter, render } from './mail-layout.js';
@@ -39,7 +41,10 @@ const SWEPT_AT_ONCE = 1_000;
 /** A mail ready to send. Its link is stored before it leaves. */
 interface ComposedMail {
   readonly to: string;
-  readonly content: Content;
+  /** The record whose place the mail shows. It is read after the claim, whose lock every process waits for. */
+  readonly placed: string | null;
+  /** `place` from 1; null outside the queue. */
+  readonly contentAt: (place: number | null) => Content;
   readonly link: VerificationLinkEntity | null;
 }
 
@@ -65,7 +70,7 @@ interface Claimed {
 /** The rows that a mail is about; undefined if deleted. */
 interface MailContext {
   readonly recipient: Recipient | undefined;
-  readonly waitlist: WholeWaitlist | undefined;
+  readonly waitlist: MailingWaitlist | undefined;
   readonly owner: WebhookOwner | undefined;
 }
 
@@ -98,6 +103,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly mails: DueMailStore,
     private readonly links: VerificationLinkStore,
     private readonly leaveLinks: LeaveLinkStore,
+    private readonly reader: QueueReader,
     private readonly sender: MailSender,
     private readonly metrics: MailMetrics,
     private readonly tasks: BackgroundTasks,
@@ -252,13 +258,14 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     if (!waitlist) return null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
-      return owner ? { to: owner.email, content: webhookDisabledMail(waitlist, owner.url, desk), link: null } : null;
+      return owner ? unplaced(owner.email, webhookDisabledMail(waitlist, owner.url, desk)) : null;
     }
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
-    const { uuid, email, emailKey } = recipient;
-    if (mail.kind === 'your_turn') return { to: email, content: yourTurnMail(waitlist), link: null };
-    if (mail.kind === 'leave') return { to: email, content: leaveMail(waitlist, leaveUrl), link: null };
-    if (recipient.verified) return null;
+    const { uuid, email, emailKey, verified } = recipient;
+    const firstName = verified ? nonBlank(recipient.firstName) : null;
+    if (mail.kind === 'your_turn') return unplaced(email, yourTurnMail(waitlist, firstName));
+    if (mail.kind === 'leave') return unplaced(email, leaveMail(waitlist, leaveUrl));
+    if (verified) return null;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const link = {
       tokenHash: hashKey(token),
@@ -270,10 +277,18 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       usedAt: null,
     };
     const url = `${waitlist.numberedPage}/verify/${token}`;
-    return { to: email, content: verificationMail(waitlist, url), link };
+    const placed = showsPlace(waitlist.mails.verification) ? uuid : null;
+    return { to: email, placed, contentAt: (place) => verificationMail(waitlist, place, url), link };
   }
 
-  private async send({ mail, unclaimed, composed: { to, content }, footer }: Claimed): Promise<void> {
+  /** From 1; null outside the queue. */
+  private async placeOf(waitlistId: number, uuid: string): Promise<number | null> {
+    const { waiter } = await this.reader.findByUuid(waitlistId, uuid);
+    return waiter?.status === 'waiting' ? waiter.priority + 1 : null;
+  }
+
+  private async send({ mail, unclaimed, composed: { to, placed, contentAt }, footer }: Claimed): Promise<void> {
+    const content = contentAt(placed === null ? null : await this.placeOf(mail.waitlistId, placed));
     const { subject } = content;
     const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content, footer)) });
     if (receipt.outcome === 'sent') {
@@ -298,6 +313,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         : { nextAttemptAt: new Date(Date.now() + delayMs) };
     await this.database.one(this.mails.settle(mail, change));
   }
+}
+
+function unplaced(to: string, content: Content): ComposedMail {
+  return { to, placed: null, contentAt: () => content, link: null };
 }
 
 /** Null for a mail to an owner, or about somebody or a waitlist that is deleted. */

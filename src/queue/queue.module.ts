@@ -31,6 +31,8 @@ import { SignupDeliveries } from './record/signup-deliveries.js';
 import { WaiterEntity } from './record/waiter.entity.js';
 import { WaiterStore } from './record/waiter.store.js';
 import { WaitlistEntity } from './settings/waitlist.entity.js';
+import { WaitlistMailEntity } from './settings/waitlist-mail.entity.js';
+import { WaitlistMailStore } from './settings/waitlist-mail.store.js';
 import { WaitlistTable } from './settings/waitlist.table.js';
 
 const ENTRY_POINTS = [
@@ -50,13 +52,14 @@ const ENTRY_POINTS = [
 @Module({
   imports: [
     OutboxModule,
-    TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity]),
+    TypeOrmModule.forFeature([WaitlistEntity, WaitlistMailEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity]),
   ],
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,
     SignupDeliveryMaker,
     WaitlistTable,
+    WaitlistMailStore,
     QueueStore,
     WaiterStore,
     ListingStore,
@@ -72,6 +75,6 @@ const ENTRY_POINTS = [
     PendingSweeper,
     ImportRunStore,
   ],
-  exports: [...ENTRY_POINTS, WaitlistTable],
+  exports: [...ENTRY_POINTS, WaitlistTable, WaitlistMailStore],
 })
 export class QueueModule {}

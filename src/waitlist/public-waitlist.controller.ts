@@ -36,7 +36,7 @@ export class PublicWaitlistController {
     @IdParam('waitlist_id', 1) id: number,
   ): Promise<WaitlistViewDto> {
     return caller
-      ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id), await this.statistics.countWaiting(id))
+      ? WaitlistDto.from(await this.waitlists.getWorded(caller.account.id, id), await this.statistics.countWaiting(id))
       : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id));
   }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FRAUD_DEFAULTS, type FraudRules } from '../fraud/fraud-rules.js';
-import { Flag, Lines, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
+import { Flag, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
 import { openEnum } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import {
@@ -135,22 +135,6 @@ const CAPTCHA_TEXT = {
   description:
     'The captcha that a signup needs: without a valid token in `captcha_token` it is refused with 422. Null for none.',
 } as const;
-const MAIL_SUBJECT = {
-  maxLength: 200,
-  nullable: true,
-  description: "Subject of the verification mail. Null stands for the service's own.",
-  example: 'Confirm your place',
-} as const;
-const MAIL_TEXT = {
-  maxLength: 5_000,
-  nullable: true,
-  description: "Text of the verification mail, above its link. Null stands for the service's own.",
-  example: 'Welcome! One click, and you are in.',
-} as const;
-const MAIL_ON_OFFBOARDING = {
-  description: 'Whether people get a mail when they are offboarded. It needs a service that sends mail (`SMTP_URL`).',
-} as const;
-
 /** The settings of a request about which signups and referrals can be trusted. */
 export class TrustSettingsDto {
   @OneOf({ ...VERIFICATION_TEXT, enum: VERIFICATIONS, enumName: 'Verification', default: DEFAULTS.verification })
@@ -162,24 +146,12 @@ export class TrustSettingsDto {
   @Nested(CaptchaDto, { ...CAPTCHA_TEXT, optional: true })
   captcha?: CaptchaDto | null;
 
-  @Text({ ...MAIL_SUBJECT, minLength: 1, optional: true })
-  mail_subject?: string | null;
-
-  @Lines({ ...MAIL_TEXT, minLength: 1, optional: true })
-  mail_text?: string | null;
-
-  @Flag({ ...MAIL_ON_OFFBOARDING, default: DEFAULTS.mailOnOffboarding })
-  mail_on_offboarding?: boolean;
-
   static toTrust(body: TrustSettingsDto) {
     return {
       verification: body.verification,
       fraud: body.fraud,
       captcha: body.captcha && CaptchaDto.toCaptcha(body.captcha),
       captchaSecret: body.captcha?.secret,
-      mailSubject: body.mail_subject,
-      mailText: body.mail_text,
-      mailOnOffboarding: body.mail_on_offboarding,
     } satisfies GivenSettings;
   }
 }
@@ -195,16 +167,7 @@ export class TrustDto {
   @ApiProperty({ ...CAPTCHA_TEXT, type: ConfiguredCaptchaDto })
   captcha!: ConfiguredCaptchaDto | null;
 
-  @ApiProperty({ ...MAIL_SUBJECT, type: String })
-  mail_subject!: string | null;
-
-  @ApiProperty({ ...MAIL_TEXT, type: String })
-  mail_text!: string | null;
-
-  @ApiProperty({ ...MAIL_ON_OFFBOARDING, example: false })
-  mail_on_offboarding!: boolean;
-
-  static of({ verification, fraud, captcha, mailSubject, mailText, mailOnOffboarding }: Waitlist): TrustDto {
+  static of({ verification, fraud, captcha }: Waitlist): TrustDto {
     return {
       verification,
       fraud: {
@@ -215,9 +178,6 @@ export class TrustDto {
         minimum_seconds: fraud.minimum_seconds,
       },
       captcha: captcha && { ...publicCaptcha(captcha), when_unavailable: captcha.when_unavailable },
-      mail_subject: mailSubject,
-      mail_text: mailText,
-      mail_on_offboarding: mailOnOffboarding,
     };
   }
 }

@@ -141,8 +141,12 @@ export class WaitlistController {
     @IdParam('waitlist_id', 1) id: number,
     @Body() body: UpdateWaitlistDto,
   ): Promise<UpdatedWaitlistDto> {
-    const { waitlist, recordsMoved } = await this.waitlists.update(id, CreateWaitlistDto.toSettings(body), write);
-    return UpdatedWaitlistDto.afterChange(waitlist, await this.statistics.countWaiting(id), recordsMoved);
+    const { waitlist, mails, recordsMoved } = await this.waitlists.update(
+      id,
+      CreateWaitlistDto.toSettings(body),
+      write,
+    );
+    return UpdatedWaitlistDto.afterChange({ ...waitlist, mails }, await this.statistics.countWaiting(id), recordsMoved);
   }
 
   @Delete(':waitlist_id')

@@ -16,6 +16,7 @@ import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/settings/questions.js';
 import { type Waiting, WAITING_COUNTED_MAX } from '../queue/read/queue.statistics.js';
+import { NO_MAILS } from '../queue/settings/mail-words.js';
 import { signupPage } from '../queue/record/referral-link.js';
 import { UNREACHABLE } from '../queue/settings/settings.js';
 import { REQUIREMENTS, type Requirement } from '../queue/settings/waitlist.entity.js';
@@ -23,7 +24,15 @@ import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDi
 import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from './question.dto.js';
 import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
 import { PUBLIC_KEY_SCHEMA, SLUG_SCHEMA } from './waitlist-keys.js';
-import { DEFAULTS, type GivenSettings, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
+import { MailSettingsDto, MailSettingsViewDto } from './mails.dto.js';
+import {
+  DEFAULTS,
+  type GivenSettings,
+  type Names,
+  type PageRequest,
+  type Waitlist,
+  type WordedWaitlist,
+} from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
@@ -190,7 +199,12 @@ class SettingsDto {
 }
 
 @KnownFieldsOnly(...SENT_BACK)
-export class CreateWaitlistDto extends IntersectionType(SettingsDto, TrustSettingsDto, DisplaySettingsDto) {
+export class CreateWaitlistDto extends IntersectionType(
+  SettingsDto,
+  TrustSettingsDto,
+  MailSettingsDto,
+  DisplaySettingsDto,
+) {
   static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
     return { id, publicKey };
   }
@@ -209,6 +223,7 @@ export class CreateWaitlistDto extends IntersectionType(SettingsDto, TrustSettin
       hidesCounts: body.hide_counts,
       display: DisplaySettingsDto.toDisplay(body),
       ...TrustSettingsDto.toTrust(body),
+      ...MailSettingsDto.toMails(body),
     } satisfies GivenSettings;
   }
 }
@@ -318,9 +333,9 @@ class WaitlistFieldsDto {
 }
 
 /** A waitlist as its owner sees it. */
-export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, DisplayDto) {
+export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, MailSettingsViewDto, DisplayDto) {
   /** A list has no `waiting`, because counting it takes some milliseconds for each waitlist. */
-  static from(waitlist: Waitlist, waiting?: Waiting): WaitlistDto {
+  static from(waitlist: WordedWaitlist, waiting?: Waiting): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
       id: waitlist.id,
@@ -348,6 +363,7 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, D
       frame_origins: wholeDisplay(waitlist.display).frame_origins,
       created_at: timestamp(waitlist.createdAt),
       ...TrustDto.of(waitlist),
+      ...MailSettingsViewDto.of(waitlist),
       ...DisplayDto.of(waitlist),
     };
   }
@@ -360,9 +376,11 @@ const OWNER_ONLY = [
   'frame_origins',
   'verification',
   'fraud',
+  'mails',
   'mail_subject',
   'mail_text',
   'mail_on_offboarding',
+  'mail_on_signup',
 ] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
@@ -392,7 +410,7 @@ export class WaitlistViewDto extends IntersectionType(
 
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
-    const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [] });
+    const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [], mails: NO_MAILS });
     const { total_signups, current_signups } = statistics;
     return {
       id: view.id,
@@ -421,7 +439,7 @@ export class UpdatedWaitlistDto extends WaitlistDto {
   })
   records_moved!: number;
 
-  static afterChange(waitlist: Waitlist, waiting: Waiting, recordsMoved: number): UpdatedWaitlistDto {
+  static afterChange(waitlist: WordedWaitlist, waiting: Waiting, recordsMoved: number): UpdatedWaitlistDto {
     return { ...WaitlistDto.from(waitlist, waiting), records_moved: recordsMoved };
   }
 }
@@ -436,7 +454,7 @@ export class ApiKeyDto {
 }
 
 export class CreatedWaitlistDto extends IntersectionType(WaitlistDto, ApiKeyDto) {
-  static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {
+  static withKey(waitlist: WordedWaitlist, apiKey: string): CreatedWaitlistDto {
     return { ...WaitlistDto.from(waitlist, { pending: 0, withheld: 0 }), api_key: apiKey };
   }
 }

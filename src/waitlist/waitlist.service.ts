@@ -16,10 +16,12 @@ import { QueuePurger } from '../queue/maintenance/purger.js';
 import { changeQuestions, NO_QUESTIONS } from '../queue/settings/questions.js';
 import type { Configured } from '../queue/write/commands/configure.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
+import { type Mails, NO_MAILS, type WordChange, withWords } from '../queue/settings/mail-words.js';
 import { given, requireSound, type SettingChanges } from '../queue/settings/settings.js';
 import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { isSlug, newApiKey, newPublicKey } from './waitlist-keys.js';
+import { WaitlistMailStore } from '../queue/settings/waitlist-mail.store.js';
 import { type NewWaitlist, type PageRequest, WaitlistStore } from './waitlist.store.js';
 
 export type { PageRequest };
@@ -33,6 +35,7 @@ export const DEFAULTS = {
   hidesCounts: false,
   verification: 'off',
   mailOnOffboarding: false,
+  mailOnSignup: false,
   display: {
     title: null,
     success_title: null,
@@ -56,10 +59,17 @@ export const DEFAULTS = {
 
 export type Waitlist = Readonly<WholeWaitlist>;
 
+/** A waitlist with the owner's words of its mails. */
+export interface WordedWaitlist extends Waitlist {
+  readonly mails: Mails;
+}
+
 /** Settings as the owner gives them. */
 export interface GivenSettings extends Omit<SettingChanges, 'sealedCaptchaSecret'> {
   /** In clear; undefined to keep the one that is stored. */
   readonly captchaSecret?: string | undefined;
+  /** In this order: the later of two changes of one text counts. */
+  readonly mails?: readonly WordChange[];
 }
 
 type NewSettings = GivenSettings & { readonly name: string };
@@ -77,12 +87,12 @@ export interface Names {
 
 /** A new waitlist, with the key that cannot be shown again. */
 export interface Created {
-  readonly waitlist: Waitlist;
+  readonly waitlist: WordedWaitlist;
   readonly apiKey: string;
 }
 
 export interface Page {
-  readonly waitlists: readonly Waitlist[];
+  readonly waitlists: readonly WordedWaitlist[];
   /** Where the next page starts; null on the last one. */
   readonly nextAfterId: number | null;
 }
@@ -98,6 +108,7 @@ export class WaitlistService {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
+    private readonly mails: WaitlistMailStore,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly writes: OwnerWriteService,
@@ -130,13 +141,21 @@ export class WaitlistService {
   async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
     // One waitlist beyond the page shows that there is a next page.
     const found = await this.database.one(this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 }));
-    const waitlists = found.slice(0, limit);
+    const page = found.slice(0, limit);
+    const mails = await this.database.one(this.mails.findAll(page.map(({ id }) => id)));
+    const waitlists = page.map((waitlist) => ({ ...waitlist, mails: mails.get(waitlist.id) ?? NO_MAILS }));
     return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
   async get(accountId: number, id: number): Promise<Waitlist> {
     return (await this.database.one(this.waitlists.findOwned(accountId, id))) ?? throwNotFound();
+  }
+
+  /** {@link get} with the owner's words of mails. */
+  async getWorded(accountId: number, id: number): Promise<WordedWaitlist> {
+    const [waitlist, mails] = await this.database.all([this.waitlists.findOwned(accountId, id), this.mails.find(id)]);
+    return waitlist ? { ...waitlist, mails } : throwNotFound();
   }
 
   /** The public waitlist of any owner that has or had this slug. @throws Problem `WAITLIST_NOT_FOUND` */
@@ -166,10 +185,10 @@ export class WaitlistService {
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`, `TOO_MANY_SLUGS` */
   async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.
-    const waitlist = await this.get(write.accountId, id);
+    const { mails, ...waitlist } = await this.getWorded(write.accountId, id);
     // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the hosted
     // page's address depends on `PUBLIC_BASE_URL`, so it is not stored.
-    const { spotsPerReferral, urlLocation, captchaSecret, ...others } = settings;
+    const { spotsPerReferral, urlLocation, captchaSecret, mails: wordChanges = [], ...others } = settings;
     this.requireMail(others, waitlist);
     const changes: SettingChanges = {
       ...others,
@@ -179,8 +198,8 @@ export class WaitlistService {
     };
     return this.writes.once<Configured>(
       write,
-      () => this.writer.configure(id, changes, write),
-      ({ counts }) => ({ waitlist, recordsMoved: counts.recordsMoved as number }),
+      () => this.writer.configure(id, changes, write, wordChanges),
+      ({ counts }) => ({ waitlist, mails, recordsMoved: counts.recordsMoved as number }),
     );
   }
 
@@ -229,6 +248,7 @@ export class WaitlistService {
     const { captcha = null, captchaSecret, verification = DEFAULTS.verification } = settings;
     const sealedCaptchaSecret = captchaSecret === undefined ? null : this.secrets.seal(captchaSecret);
     requireSound({ requiredContact, captcha, sealedCaptchaSecret, verification }, malformed);
+    const mails = withWords(NO_MAILS, settings.mails ?? []);
     this.requireMail(settings, DEFAULTS);
     const apiKeyHash = hashKey(apiKey);
     const row: NewWaitlist = {
@@ -253,9 +273,8 @@ export class WaitlistService {
       fraud: { ...FRAUD_DEFAULTS, ...given(settings.fraud ?? {}) },
       captcha,
       sealedCaptchaSecret,
-      mailSubject: settings.mailSubject ?? null,
-      mailText: settings.mailText ?? null,
       mailOnOffboarding: settings.mailOnOffboarding ?? DEFAULTS.mailOnOffboarding,
+      mailOnSignup: settings.mailOnSignup ?? DEFAULTS.mailOnSignup,
       ...EMPTY_TOTALS,
       nextPending: 0,
       nextEvent: 0,
@@ -265,10 +284,11 @@ export class WaitlistService {
         (await this.writes.isNew(session, write)) && (await this.insertRow(manager, session, row, write, brought));
       const waitlist =
         (await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash))) ?? throwNotFound();
-      const wholeAnswer: Created = { waitlist, apiKey };
+      const wholeAnswer: Created = { waitlist: { ...waitlist, mails }, apiKey };
       if (!isNew) return wholeAnswer;
       await this.requireNamesUnused(session, waitlist);
       await this.waitlists.claimSlug(session, waitlist);
+      if (mails !== NO_MAILS) await session.one(this.mails.replace(waitlist.id, mails));
       const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer } as const;
       await session.one(this.writes.record(write, event));
       return wholeAnswer;
@@ -276,13 +296,17 @@ export class WaitlistService {
   }
 
   /** Without a mail server, nobody could be verified or told anything. @throws Problem `WAITLIST_RULE_BROKEN` */
-  private requireMail(settings: GivenSettings, current: Pick<Waitlist, 'verification' | 'mailOnOffboarding'>): void {
+  private requireMail(
+    settings: GivenSettings,
+    current: Pick<Waitlist, 'verification' | 'mailOnOffboarding' | 'mailOnSignup'>,
+  ): void {
     if (this.config.mail !== null) return;
-    const { verification = 'off', mailOnOffboarding = false } = settings;
+    const { verification = 'off', mailOnOffboarding = false, mailOnSignup = false } = settings;
     const message = 'must be off: this service sends no mail, because SMTP_URL is not set';
     const broken: FieldFault[] = [
       ...(verification === 'off' || verification === current.verification ? [] : ['verification']),
       ...(!mailOnOffboarding || current.mailOnOffboarding ? [] : ['mail_on_offboarding']),
+      ...(!mailOnSignup || current.mailOnSignup ? [] : ['mail_on_signup']),
     ].map((field) => ({ field, rule: 'one_of', message }));
     if (broken.length > 0) throw Problem.ruleBroken(broken);
   }

@@ -88,7 +88,9 @@ const DISPLAYED = [
   'frame_origins',
 ];
 /** The settings of trust. */
-const TRUSTED = ['verification', 'fraud', 'captcha', 'mail_subject', 'mail_text', 'mail_on_offboarding'];
+const TRUSTED = ['verification', 'fraud', 'captcha'];
+/** The settings of mails. */
+const MAILED = ['mails', 'mail_subject', 'mail_text', 'mail_on_offboarding', 'mail_on_signup'];
 /** Its keys are known to the service only; test/http/waitlist.spec.ts checks them. */
 const TEXTS = 'texts';
 const NAMES = ['id', 'public_key', 'slug'];
@@ -170,11 +172,12 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ReplayDeliveriesDto, ReplayDeliveries!, isOneReplay],
   [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
-  [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
+  [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...TRUSTED, 'waitlist_name'])],
-  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, TEXTS].reduce(omit, UpdateWaitlist!), isSound],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...MAILED, 'waitlist_name'])],
+  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS].reduce(omit, UpdateWaitlist!), isSound],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, DISPLAYED)],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, TRUSTED)],
 ];

@@ -43,18 +43,28 @@ async function readColumns(dataSource: DataSource): Promise<ColumnRow[]> {
   }));
 }
 
-/** Everything that a migration can change: tables with types and constraints, and indexes. */
+/**
+ * Everything that a migration can change: tables with types and constraints, and indexes. Columns are in the order of
+ * their names, because one that was dropped comes back at the end of its table.
+ */
 async function readSchema(dataSource: DataSource): Promise<unknown[]> {
   if (isEmbedded(dataSource)) {
-    return dataSource.query(
-      `SELECT tbl_name, name, sql FROM sqlite_master WHERE tbl_name NOT IN (${BOOKKEEPING}) ORDER BY tbl_name, name`,
+    const columns: unknown[] = await dataSource.query(
+      `SELECT t.name AS table_name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+       FROM sqlite_master t JOIN pragma_table_xinfo(t.name) c
+       WHERE t.type = 'table' AND t.name NOT IN (${BOOKKEEPING}) ORDER BY t.name, c.name`,
     );
+    const indexes: unknown[] = await dataSource.query(
+      `SELECT tbl_name, name, sql FROM sqlite_master
+       WHERE type = 'index' AND tbl_name NOT IN (${BOOKKEEPING}) ORDER BY tbl_name, name`,
+    );
+    return [...columns, ...indexes];
   }
   const columns: unknown[] = await dataSource.query(
-    `SELECT table_name, column_name, ordinal_position, column_type, collation_name, is_nullable, column_default,
+    `SELECT table_name, column_name, column_type, collation_name, is_nullable, column_default,
        generation_expression
      FROM information_schema.columns
-     WHERE table_schema = DATABASE() AND table_name NOT IN (${BOOKKEEPING}) ORDER BY table_name, ordinal_position`,
+     WHERE table_schema = DATABASE() AND table_name NOT IN (${BOOKKEEPING}) ORDER BY table_name, column_name`,
   );
   const indexes: unknown[] = await dataSource.query(
     `SELECT table_name, index_name, seq_in_index, column_name, collation, non_unique

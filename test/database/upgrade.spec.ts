@@ -49,6 +49,29 @@ it('gives the people of v0.2.0 the key by which they are found by name', async (
   ]);
 });
 
+it('keeps the words of the verification mails of v0.2.0', async () => {
+  await makeV020();
+  const insert = `INSERT INTO waitlist (account_id, api_key_hash, public_key, waitlist_name, required_contact, questions,
+      removed_questions, is_closed, is_public, display, hide_counts, created_at, spots_per_referral, next_seq, active,
+      offboarded, referred_active, referred_offboarded, verification, fraud, mail_on_offboarding, mail_subject, mail_text)
+    VALUES (1, ?, ?, 'A', '{}', '[]', '[]', 0, 1, '{}', 0, '2026-11-01 00:00:00', 3, 1, 0, 0, 0, 0, 'off', '{}', 0, ?, ?)`;
+  const words = [
+    ['Hello {you}', null],
+    [null, null],
+    [null, 'Click\n\n{{link}}'],
+  ];
+  for (const [at, some] of words.entries()) await dataSource.query(insert, [`h${at}`, `K${at}`, ...some]);
+
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  await migrate(dataSource, { isForced: true });
+  printed.mockRestore();
+
+  expect(await dataSource.query('SELECT kind, subject, text FROM waitlist_mail ORDER BY waitlist_id')).toEqual([
+    { kind: 'verification', subject: 'Hello {you}', text: null },
+    { kind: 'verification', subject: null, text: 'Click\n\n{{link}}' },
+  ]);
+});
+
 const onFile = process.env.TEST_DATABASE_URL ? describe.skip : describe;
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 

@@ -25,7 +25,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Another process, or this one, may try a mail again after its lease. */
 const LEASE_ENDED_MS = 3 * MINUTE_MS;
-const HOSTILE = '{{to}} {{{html}}} {{#each this}} <b>&"\'<script>alert(1)</script>';
+const HOSTILE = '{{ to }} {{{ html }}} {{#each this}} <b>&"\'<script>alert(1)</script>';
 
 let service: Service;
 let mail: MailServer;

@@ -47,9 +47,11 @@ const TRUST = {
     minimum_seconds: 2,
   },
   captcha: null,
+  mails: { verification: null, welcome: null, your_turn: null },
   mail_subject: null,
   mail_text: null,
   mail_on_offboarding: false,
+  mail_on_signup: false,
 };
 /** Crockford's base 32, with a letter. */
 const PUBLIC_KEY = /^(?=.*[A-Z])[0-9A-HJKMNP-TV-Z]{8}$/;
@@ -607,10 +609,46 @@ describe('settings of trust', () => {
 
     for (const view of [created, (await read(created)).body]) expect(view).toMatchObject(settings);
     const { body: shown } = await api.get(`${PATH}/${created.id}`);
-    for (const field of ['verification', 'fraud', 'mail_subject', 'mail_text', 'mail_on_offboarding'])
+    for (const field of [
+      'verification',
+      'fraud',
+      'mails',
+      'mail_subject',
+      'mail_text',
+      'mail_on_offboarding',
+      'mail_on_signup',
+    ])
       expect(shown).not.toHaveProperty(field);
     const { body: changed } = await change(created, { mail_subject: null, mail_text: null });
     expect(changed).toMatchObject({ fraud: rules, mail_subject: null, mail_text: null });
+  });
+
+  it('keep the words of a mail that a change does not name, and null takes them back', async () => {
+    const words = { subject: 'On {waitlist_name}', text: 'Hello {first_name}, number {place}: {link} {} { } {1}' };
+    const { body: created } = await create({ mails: { welcome: words, your_turn: { text: 'Come in' } } });
+    const welcomed = { verification: null, welcome: words, your_turn: { subject: null, text: 'Come in' } };
+    expect(created.mails).toEqual(welcomed);
+
+    const { body: changed } = await change(created, { mails: { welcome: { text: null }, your_turn: null } });
+
+    const { body: listed } = await api.get(PATH, { token: owner.token, query: { after_id: created.id - 1, limit: 1 } });
+    for (const { mails } of [changed, (await read(created)).body, listed[0]])
+      expect(mails).toEqual({ ...welcomed, welcome: { ...words, text: null }, your_turn: null });
+  });
+
+  it('have the words of the verification mail under both names, and the name that brings a change counts', async () => {
+    const { body: created } = await create({ mail_subject: 'Hello', mails: { verification: { text: 'Click' } } });
+    expect(created).toMatchObject({ mail_subject: 'Hello', mail_text: 'Click' });
+    expect(created.mails.verification).toEqual({ subject: 'Hello', text: 'Click' });
+
+    const { body: byOldName } = await change(created, { ...created, mail_text: 'Press' });
+    expect(byOldName).toMatchObject({
+      mail_text: 'Press',
+      mails: { verification: { subject: 'Hello', text: 'Press' } },
+    });
+    const mails = { verification: { subject: 'Hi', text: 'Tap' } };
+    const { body: byBoth } = await change(created, { mail_subject: 'Hello', mail_text: 'Push', mails });
+    expect(byBoth).toMatchObject({ mail_subject: 'Hi', mail_text: 'Tap', mails });
   });
 
   it('keep a rule that a change does not name, and null turns one off', async () => {
@@ -670,7 +708,15 @@ describe('settings of trust', () => {
     [{ mail_subject: 'Hello\r\nBcc: all@example.com' }, 'mail_subject', 'characters'],
     [{ mail_text: 'x'.repeat(5_001) }, 'mail_text', 'max_length'],
     [{ mail_text: 'a\u0000b' }, 'mail_text', 'characters'],
+    [{ mail_text: 'Hello {first_name}' }, 'mail_text', 'known'],
+    [{ mails: { verification: { subject: 'For {first_name}' } } }, 'mails.verification.subject', 'known'],
+    [{ mails: { welcome: { text: 'Hello {name}, {größe}' } } }, 'mails.welcome.text', 'known'],
+    [{ mails: { your_turn: { subject: 'a\nb' } } }, 'mails.your_turn.subject', 'characters'],
+    [{ mails: { your_turn: { text: 'x'.repeat(5_001) } } }, 'mails.your_turn.text', 'max_length'],
+    [{ mails: { goodbye: { text: 'Bye' } } }, 'mails.goodbye', 'known'],
+    [{ mails: null }, 'mails', 'type'],
     [{ mail_on_offboarding: null }, 'mail_on_offboarding', 'type'],
+    [{ mail_on_signup: null }, 'mail_on_signup', 'type'],
   ])('are refused with 400 for %j, naming %s (%s)', async (fields, field, rule) => {
     for (const { status, body } of [await create(fields), await change(await world.waitlist({}, owner), fields)])
       expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
@@ -679,6 +725,7 @@ describe('settings of trust', () => {
   it.each([
     [{ verification: 'optional' }, ['verification']],
     [{ verification: 'required', mail_on_offboarding: true }, ['verification', 'mail_on_offboarding']],
+    [{ mail_on_signup: true }, ['mail_on_signup']],
   ])('that send mail are refused with 422 by a service that sends none: %j', async (fields, named) => {
     for (const answer of [await create(fields), await change(await world.waitlist({}, owner), fields)]) {
       expect([answer.status, answer.body.error_code]).toEqual([422, 'WAITLIST_RULE_BROKEN']);

@@ -580,6 +580,7 @@ const SETTINGS = {
   required_contact: {},
   questions: [{ question_value: 'Why?', answer_value: ['Because'] }],
   fraud: {},
+  mails: { verification: {}, welcome: {}, your_turn: {} },
   captcha: { provider: 'turnstile', site_key: 'site-key', secret: 'the-secret' },
 };
 const SETTING_FAULTS: Fields = {
@@ -667,8 +668,20 @@ const SETTING_FAULTS: Fields = {
   'captcha.verify_url': { unknown: ['https://example.com'] },
   mail_subject: { ...NULLABLE_TEXT, empty: [''], ...disguised('Hello'), ...longerThan(200) },
   mail_text: { ...NULLABLE_TEXT, empty: [''], NUL: ['a\u0000b'], 'an escape of a terminal': ['\u001b[31m'] },
+  mails: wrongType('object'),
+  'mails.welcome': wrongType('object', 'null'),
+  'mails.welcome.subject': { ...NULLABLE_TEXT, empty: [''], ...disguised('Hello'), ...longerThan(200) },
+  'mails.your_turn.text': {
+    ...NULLABLE_TEXT,
+    empty: [''],
+    NUL: ['a\u0000b'],
+    'an unknown placeholder': ['{password}'],
+  },
+  'mails.verification.text': { 'a name that a stranger typed': ['Hello {first_name}'] },
+  'mails.newsletter': { unknown: [{ text: 'Hello' }] },
   verification: { ...wrongType('text'), 'no setting': ['on', 'OFF', 'true'] },
   mail_on_offboarding: wrongType('boolean'),
+  mail_on_signup: wrongType('boolean'),
   waitlist_nmae: { unknown: ['Hostile'] },
   'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),

@@ -30,7 +30,7 @@ const LONG_TABLES = [
 @Injectable()
 export class QueuePurger {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
-  private readonly tables = ['waitlist_day', 'webhook'];
+  private readonly tables = ['waitlist_day', 'waitlist_mail', 'webhook'];
 
   constructor(
     private readonly database: Database,

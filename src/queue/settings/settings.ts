@@ -21,9 +21,8 @@ export const SETTINGS = [
   'fraud',
   'captcha',
   'sealedCaptchaSecret',
-  'mailSubject',
-  'mailText',
   'mailOnOffboarding',
+  'mailOnSignup',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 

@@ -161,16 +161,13 @@ export class WaitlistEntity {
   @Column({ name: 'sealed_captcha_secret', type: 'varchar', nullable: true })
   sealedCaptchaSecret!: string | null;
 
-  /** Of the verification mail; null for the service's own. */
-  @Column({ name: 'mail_subject', type: 'varchar', nullable: true })
-  mailSubject!: string | null;
-
-  @Column({ name: 'mail_text', type: 'varchar', nullable: true })
-  mailText!: string | null;
-
   /** Whether people get a mail when they are offboarded. */
   @Column({ name: 'mail_on_offboarding', type: 'boolean' })
   mailOnOffboarding!: boolean;
+
+  /** Whether people get a mail when they first enter the queue. */
+  @Column({ name: 'mail_on_signup', type: 'boolean' })
+  mailOnSignup!: boolean;
 
   /** Pending records so far; the next one's `seq` is the number below the negative of this. */
   @Column({ name: 'next_pending', type: 'bigint' })

@@ -11,8 +11,6 @@ export const LARGE_COLUMNS = [
   'removedQuestions',
   'display',
   'sealedCaptchaSecret',
-  'mailSubject',
-  'mailText',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 
 /** How many slugs a waitlist can have in all. Earlier ones count, because they stay reserved. */

@@ -12,6 +12,7 @@ import { QueueMetrics } from '../queue.metrics.js';
 import { QueueReader } from '../read/queue.reader.js';
 import { contactKeys } from '../record/contact.js';
 import type { Applicant, Found, PersonChanges } from '../record/waiter.js';
+import type { WordChange } from '../settings/mail-words.js';
 import type { SettingChanges } from '../settings/settings.js';
 import {
   type AnyCommand,
@@ -121,8 +122,13 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Carries out {@link configure}. One queue is reordered at a time. */
-  async configure(waitlistId: number, changes: SettingChanges, write: OwnerWrite): Promise<Configured> {
-    const submit = () => this.submit(waitlistId, configure(changes, write));
+  async configure(
+    waitlistId: number,
+    changes: SettingChanges,
+    write: OwnerWrite,
+    wordChanges: readonly WordChange[] = [],
+  ): Promise<Configured> {
+    const submit = () => this.submit(waitlistId, configure(changes, write, wordChanges));
     return changes.spotsPerReferral === undefined ? submit() : this.reorderInTurn(submit);
   }
 

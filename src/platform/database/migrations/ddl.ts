@@ -72,6 +72,20 @@ export function addColumn(tableName: string, name: string, type: (is: ColumnType
   };
 }
 
+/** Its reverse adds the column again, empty. `type` allows NULL or has a default. */
+export function dropColumn(tableName: string, name: string, type: (is: ColumnTypes) => string): Step {
+  return {
+    name: `column_${tableName}_${name}_dropped`,
+    async up(queryRunner) {
+      if (await queryRunner.hasColumn(tableName, name))
+        await queryRunner.query(`ALTER TABLE ${tableName} DROP COLUMN ${name}`);
+    },
+    async down(queryRunner) {
+      await queryRunner.query(`ALTER TABLE ${tableName} ADD COLUMN ${name} ${type(columnTypes(queryRunner))}`);
+    },
+  };
+}
+
 export function renameColumn(tableName: string, from: string, to: string): Step {
   const rename = (before: string, after: string) => `ALTER TABLE ${tableName} RENAME COLUMN ${before} TO ${after}`;
   return {

@@ -4,6 +4,7 @@ import { webhookFailures } from './1795478400000-webhook-failures.js';
 import { mailWaitlists } from './1795478500000-mail-waitlists.js';
 import { waiterName } from './1795651200000-waiter-name.js';
 import { waitlistSlugs } from './1795737600000-waitlist-slugs.js';
+import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
 
 /** Later migrations go behind these; a released one never changes. */
@@ -14,6 +15,7 @@ export const migrations = [
   ...mailWaitlists,
   ...waiterName,
   ...waitlistSlugs,
+  ...waitlistMails,
   ...leaveLinks,
 ];
 

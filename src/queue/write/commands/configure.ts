@@ -2,6 +2,7 @@ import type { Session } from '../../../platform/database/session.js';
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
 import { firstKeyOf, QUEUE_AXIS } from '../../order/counters.js';
 import { LedgerChanges } from '../../order/ledger-changes.js';
+import { type Mails, type WordChange, withWords } from '../../settings/mail-words.js';
 import { type SettingChanges, withSettings } from '../../settings/settings.js';
 import type { WholeWaitlist } from '../../settings/waitlist.table.js';
 import type { Exclusive } from '../command.js';
@@ -13,14 +14,19 @@ const REORDERING_MAX_MS = 10 * 60_000;
 /** The changed waitlist, and how many active records got another rank key. */
 export interface Configured {
   readonly waitlist: WholeWaitlist;
+  readonly mails: Mails;
   readonly recordsMoved: number;
 }
 
 /**
- * Changes settings. If the spots per referral change, reorders the queue, past referrals too.
+ * Changes settings and the words of mails. If the spots per referral change, reorders the queue, past referrals too.
  * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`, `TOO_MANY_SLUGS`
  */
-export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive<Configured> {
+export function configure(
+  changes: SettingChanges,
+  write: OwnerWrite,
+  wordChanges: readonly WordChange[] = [],
+): Exclusive<Configured> {
   // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
   let recordsMoved = 0;
   return {
@@ -28,19 +34,25 @@ export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive
     deadlineMs: changes.spotsPerReferral === undefined ? undefined : REORDERING_MAX_MS,
     async run(session, waitlistId, stores) {
       const { queues, waitlists, audit, writes } = stores;
-      const [current, done] = await session.all([queues.lockWhole(waitlistId), audit.findDone([write.id])]);
+      const [current, words, done] = await session.all([
+        queues.lockWhole(waitlistId),
+        stores.mails.find(waitlistId),
+        audit.findDone([write.id]),
+      ]);
       // A retry after a lost answer to the commit.
-      if (done.has(write.id)) return { waitlist: current, recordsMoved };
+      if (done.has(write.id)) return { waitlist: current, mails: words, recordsMoved };
       const changed = withSettings(current, changes);
+      const mails = withWords(words, wordChanges);
       if (changed.slug !== current.slug) await waitlists.claimSlug(session, changed);
       const waitlist = { ...changed, ...waitlists.pagesOf(changed) };
       const isReordered = waitlist.spotsPerReferral !== current.spotsPerReferral;
       recordsMoved = isReordered ? await reorder(session, waitlist, stores) : 0;
       await session.commit([
         queues.updateSettings(waitlist),
+        ...(mails === words ? [] : [stores.mails.replace(waitlistId, mails)]),
         writes.record(write, { action: 'waitlist_updated', waitlistId, counts: { recordsMoved } }),
       ]);
-      return { waitlist, recordsMoved };
+      return { waitlist, mails, recordsMoved };
     },
   };
 }

@@ -140,6 +140,17 @@ export class DueMailStore {
     );
   }
 
+  /** The emails of the owners of these waitlists, by the id of the waitlist. */
+  findOwners(waitlistIds: readonly number[]): Query<ReadonlyMap<number, string>> {
+    if (waitlistIds.length === 0) return known(new Map());
+    return select<{ id: number; email: string }, ReadonlyMap<number, string>>(
+      `SELECT l.id, a.email FROM waitlist l JOIN account a ON a.id = l.account_id
+       WHERE l.id IN (${placeholders(waitlistIds.length)})`,
+      waitlistIds,
+      (rows) => new Map(rows.map(({ id, email }) => [id, email])),
+    );
+  }
+
   /** By the id of the webhook. */
   findWebhookOwners(webhookIds: readonly number[]): Query<ReadonlyMap<number, WebhookOwner>> {
     if (webhookIds.length === 0) return known(new Map());
@@ -211,7 +222,7 @@ export class DueMailStore {
   /** How many waitlists send mails. */
   countSenders(): Query<number> {
     return select<{ count: number }, number>(
-      `SELECT COUNT(*) AS count FROM waitlist WHERE verification <> 'off' OR mail_on_offboarding = 1`,
+      `SELECT COUNT(*) AS count FROM waitlist WHERE verification <> 'off' OR mail_on_offboarding = 1 OR mail_on_signup = 1`,
       [],
       ([row]) => Number(row?.count ?? 0),
     );

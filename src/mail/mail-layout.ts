@@ -8,7 +8,9 @@ export interface Content {
   /** Each paragraph is a list of lines. */
   readonly paragraphs: readonly (readonly string[])[];
   readonly button: { readonly label: string; readonly url: string } | null;
-  /** Below the button; empty leaves it out. */
+  /** Below the button, with their addresses. */
+  readonly links: readonly { readonly label: string; readonly url: string }[];
+  /** Below them; empty leaves it out. */
   readonly note: string;
 }
 
@@ -45,6 +47,9 @@ const HTML = `<!doctype html>
 <p style="margin:24px 0;"><a href="{{button.url}}" style="display:inline-block;padding:12px 24px;background:#1a1d21;color:#ffffff;font-weight:600;text-decoration:none;border-radius:8px;">{{button.label}}</a></p>
 <p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" dir="ltr" style="color:#5c636d;">{{button.url}}</a></p>
 {{/if}}
+{{#each links}}
+<p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;">{{label}}<br><a href="{{url}}" style="color:#5c636d;">{{url}}</a></p>
+{{/each}}
 {{#if note}}
 <p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>
 {{/if}}
@@ -72,6 +77,11 @@ const TEXT = `{{name}}
 {{button.url}}
 
 {{/if}}
+{{#each links}}
+{{label}}
+{{url}}
+
+{{/each}}
 {{#if note}}
 {{note}}
 

@@ -1,13 +1,17 @@
 import { textsInLanguage } from '../../web/page/catalogs.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import { nonBlank } from '../queue/record/contact.js';
+import { referralLink } from '../queue/record/referral-link.js';
 import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../queue/settings/mail-words.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { OWNER_TEXTS } from './owner-texts.js';
 
 /** The settings that mails show, and the owner's words. */
-export interface MailedWaitlist extends Pick<WholeWaitlist, 'name' | 'display'> {
+export interface MailedWaitlist extends Pick<
+  WholeWaitlist,
+  'name' | 'display' | 'spotsPerReferral' | 'verification' | 'hostedPage'
+> {
   readonly mails: Mails;
 }
 
@@ -32,6 +36,71 @@ export function verificationMail(waitlist: MailedWaitlist, place: Addressee['pla
     button: { label: text('verify_button'), url },
     note: text('mail_verification_note'),
   });
+}
+
+/** What a welcome holds besides its text. */
+export interface Welcomed extends Addressee {
+  readonly privatePage: string;
+  readonly referralLink: string;
+}
+
+/** Tells a person that they have entered the queue. */
+export function welcomeMail(waitlist: MailedWaitlist, person: Welcomed): Content {
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  const { privatePage, referralLink } = person;
+  return compose(waitlist, texts, {
+    ...worded(waitlist, texts, 'welcome', person, privatePage, ownWelcome(waitlist, texts, person)),
+    button: { label: text('mail_welcome_button'), url: privatePage },
+    links: [{ label: text('referral_link'), url: referralLink }],
+    note: '',
+  });
+}
+
+/** The same, and asks for a click. */
+export function signupMail(waitlist: MailedWaitlist, person: Welcomed, url: string): Content {
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  const { privatePage, referralLink } = person;
+  const unnamed = { ...person, firstName: null };
+  const own = ownWelcome(waitlist, texts, person);
+  const { subject, paragraphs } = worded(waitlist, texts, 'welcome', unnamed, privatePage, own);
+  const { paragraphs: asked } = verificationMail(waitlist, person.place, url);
+  return compose(waitlist, texts, {
+    subject,
+    // One greeting is enough.
+    paragraphs: [...paragraphs, ...asked.slice(1)],
+    button: { label: text('verify_button'), url },
+    links: [
+      { label: text('private_page'), url: privatePage },
+      { label: text('referral_link'), url: referralLink },
+    ],
+    note: text('mail_verification_note'),
+  });
+}
+
+function ownWelcome(
+  waitlist: MailedWaitlist,
+  { text, count }: Texts,
+  { place }: Addressee,
+): { readonly subject: string; readonly text: string } {
+  const { spotsPerReferral } = waitlist;
+  const placed = place === null ? text('joined') : text('mail_welcome', { place });
+  return {
+    subject: text('mail_welcome_subject', { waitlist_name: nameOf(waitlist) }),
+    text: [placed, ...(spotsPerReferral > 0 ? [count('spots', spotsPerReferral)] : [])].join('\n\n'),
+  };
+}
+
+/** A mail as a person may get it, with invented values. Its links lead to the page. */
+export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content {
+  const { verification, hostedPage: url } = waitlist;
+  const person = { firstName: 'Ada', place: 5, privatePage: url, referralLink: referralLink(url, '7ZZ0K3M9QXVB') };
+  const isPending = verification === 'required';
+  if (kind === 'verification') return verificationMail(waitlist, isPending ? null : person.place, url);
+  if (kind === 'your_turn') return yourTurnMail(waitlist, verification === 'off' ? null : person.firstName);
+  if (verification === 'optional') return signupMail(waitlist, person, url);
+  return welcomeMail(waitlist, isPending ? person : { ...person, firstName: null });
 }
 
 /** Tells an offboarded person that it is their turn. */
@@ -106,9 +175,9 @@ type Named = Pick<MailedWaitlist, 'name' | 'display'>;
 function compose(
   waitlist: Named,
   { lang, direction }: Texts,
-  content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
+  content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'> & Partial<Content>,
 ): Content {
-  return { ...content, lang, direction, name: nameOf(waitlist) };
+  return { links: [], ...content, lang, direction, name: nameOf(waitlist) };
 }
 
 function textsFor({ display: { lang = 'en', texts = {} } }: Named): Texts {

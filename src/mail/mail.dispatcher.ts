@@ -16,10 +16,20 @@ import type { VerificationLinkEntity } from '../outbox/verification-link.entity.
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { nonBlank } from '../queue/record/contact.js';
+import { referralLink, signupPage } from '../queue/record/referral-link.js';
 import { showsPlace } from '../queue/settings/mail-words.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
 import { type Bound, MailBounds } from './mail-bounds.js';
-import { leaveFooter, leaveMail, verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
+import {
+  leaveFooter,
+  leaveMail,
+  sampleMail,
+  signupMail,
+  verificationMail,
+  webhookDisabledMail,
+  welcomeMail,
+  yourTurnMail,
+} from './mail-texts.js';
 import { DueMailStore, type MailingWaitlist, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
@@ -72,6 +82,8 @@ interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
   readonly owner: WebhookOwner | undefined;
+  /** The email of the waitlist's owner, read for a `test`. */
+  readonly tester: string | undefined;
 }
 
 interface Claim {
@@ -233,10 +245,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
 
   /** The rows that the mails are about, and the earlier mails that the bounds count. */
   private async readContext(session: Session, due: readonly MailEntity[], now: Date) {
-    const [recipients, waitlists, owners, mailboxes, networks] = await session.all([
+    const [recipients, waitlists, owners, testers, mailboxes, networks] = await session.all([
       this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
       this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
       this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
+      this.mails.findOwners(distinct(due.flatMap(({ kind, waitlistId }) => (kind === 'test' ? waitlistId : [])))),
       this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
       this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), now),
     ]);
@@ -244,28 +257,37 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       recipient: recipients.get(waiterUuid ?? ''),
       waitlist: waitlists.get(waitlistId),
       owner: owners.get(webhookId ?? 0),
+      tester: testers.get(waitlistId),
     });
     return { contextOf, bounds: new MailBounds({ mailboxes, networks }) };
   }
 
   /** Null if nobody needs the mail any more: its waitlist, person or webhook is deleted, or the email is verified. */
-  private compose(
-    mail: MailEntity,
-    now: Date,
-    { recipient, waitlist, owner }: MailContext,
-    leaveUrl: string,
-  ): ComposedMail | null {
+  private compose(mail: MailEntity, now: Date, context: MailContext, leaveUrl: string): ComposedMail | null {
+    const { recipient, waitlist, owner, tester } = context;
     if (!waitlist) return null;
+    if (mail.kind === 'test')
+      return tester !== undefined && mail.tested ? unplaced(tester, sampleMail(waitlist, mail.tested)) : null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
       return owner ? unplaced(owner.email, webhookDisabledMail(waitlist, owner.url, desk)) : null;
     }
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
-    const { uuid, email, emailKey, verified } = recipient;
+    const { uuid, email, emailKey, verified, status, referralToken } = recipient;
     const firstName = verified ? nonBlank(recipient.firstName) : null;
     if (mail.kind === 'your_turn') return unplaced(email, yourTurnMail(waitlist, firstName));
     if (mail.kind === 'leave') return unplaced(email, leaveMail(waitlist, leaveUrl));
-    if (verified) return null;
+    const isWelcomed = mail.kind !== 'verification' && status === 'waiting';
+    const welcomed = (place: number | null) => ({
+      firstName,
+      place,
+      privatePage: `${waitlist.numberedPage}/status/${uuid}`,
+      referralLink: referralLink(signupPage(waitlist), referralToken),
+    });
+    if (mail.kind === 'welcome' || verified) {
+      if (!isWelcomed) return null;
+      return { to: email, placed: uuid, contentAt: (place) => welcomeMail(waitlist, welcomed(place)), link: null };
+    }
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const link = {
       tokenHash: hashKey(token),
@@ -277,6 +299,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       usedAt: null,
     };
     const url = `${waitlist.numberedPage}/verify/${token}`;
+    if (isWelcomed) {
+      const contentAt = (place: number | null) => signupMail(waitlist, welcomed(place), url);
+      return { to: email, placed: uuid, contentAt, link };
+    }
     const placed = showsPlace(waitlist.mails.verification) ? uuid : null;
     return { to: email, placed, contentAt: (place) => verificationMail(waitlist, place, url), link };
   }

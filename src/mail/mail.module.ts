@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
 import { OutboxModule } from '../outbox/outbox.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
@@ -10,11 +11,13 @@ import { MailSender } from './mail.sender.js';
 import { RequestedMails } from './requested-mails.js';
 import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
+import { WaitlistMailController } from './waitlist-mail.controller.js';
+import { WaitlistMailService } from './waitlist-mail.service.js';
 
 /** Mails to people and owners, and the links in them. */
 @Module({
-  imports: [OutboxModule, QueueModule, WaitlistModule],
-  controllers: [VerificationController],
+  imports: [AuthModule, OutboxModule, QueueModule, WaitlistModule],
+  controllers: [VerificationController, WaitlistMailController],
   providers: [
     MailDispatcher,
     MailSender,
@@ -23,6 +26,7 @@ import { VerificationService } from './verification.service.js';
     RequestedMails,
     VerificationService,
     LeavingService,
+    WaitlistMailService,
   ],
   exports: [MailDispatcher, VerificationService, LeavingService],
 })

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { type BoundedKind, MailStore } from '../outbox/mail.store.js';
+import { CLICK_MAILS, MailStore } from '../outbox/mail.store.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { addressKey, isWithin } from '../platform/limits/address.js';
@@ -38,17 +38,18 @@ export class RequestedMails {
       throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
   }
 
-  /** Stores a mail, unless one of its kind waits for its first attempt, or a bound would drop it. */
+  /** Stores a mail, unless one like it waits for its first attempt, or a bound would drop it. */
   async store(
     waitlistId: number,
-    kind: BoundedKind,
+    kind: 'verification' | 'leave',
     { uuid: waiterUuid, emailKey }: { readonly uuid: string; readonly emailKey: string },
     address: string,
   ): Promise<void> {
     const network = this.networks.hashOf(address);
-    const mail = { kind, waiterUuid, emailKey, network, at: new Date() };
+    const mail = { kind, waiterUuid, emailKey, network, isBounded: true, at: new Date() };
     const networks = network === null ? [] : [network];
-    const mailed = await this.database.one(this.mails.findMailed(waitlistId, [mail], networks, mail.at, kind));
+    const kinds = kind === 'verification' ? CLICK_MAILS : [kind];
+    const mailed = await this.database.one(this.mails.findMailed(waitlistId, [mail], networks, mail.at, kinds));
     if (mailed.records.size + mailed.networks.size > 0) return;
     await this.database.one(this.mails.insert(waitlistId, [mail]));
   }

@@ -1,9 +1,27 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The kinds of mails in the order in which they are sent: first those that somebody waits for. */
-export const MAIL_KINDS = ['verification', 'leave', 'webhook_disabled', 'your_turn'] as const;
+/**
+ * The kinds of mails in the order in which they are sent: first those that somebody waits for. `signup` is a welcome
+ * that asks for a click too; `test` shows its owner another kind.
+ */
+export const MAIL_KINDS = [
+  'verification',
+  'signup',
+  'leave',
+  'test',
+  'webhook_disabled',
+  'your_turn',
+  'welcome',
+] as const;
 
-/** A mail to the person of a record or the owner of a webhook. Holds no address: it is read when the mail is sent. */
+/** The mails to people that an owner can word, in the order of a record's life. */
+export const WORDED_MAILS = ['verification', 'welcome', 'your_turn'] as const;
+export type WordedMail = (typeof WORDED_MAILS)[number];
+
+/**
+ * A mail to the person of a record, the owner of a webhook or the owner of a waitlist. Holds no address: it is read when
+ * the mail is sent.
+ */
 @Entity('mail')
 export class MailEntity {
   /** UUID v7. */
@@ -22,6 +40,10 @@ export class MailEntity {
 
   @Column({ type: 'varchar' })
   kind!: (typeof MAIL_KINDS)[number];
+
+  /** The kind that a `test` shows. */
+  @Column({ type: 'varchar', nullable: true })
+  tested!: WordedMail | null;
 
   /** Keyed hash of the folded mailbox; null if no bound counts it. */
   @Column({ name: 'mailbox_hash', type: 'varchar', nullable: true })

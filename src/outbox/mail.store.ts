@@ -6,7 +6,7 @@ import { known, mapped, type Query, select, together, write } from '../platform/
 import type { Table } from '../platform/database/table.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { mailBoundKey } from '../fraud/mailbox.js';
-import { MailEntity } from './mail.entity.js';
+import { MailEntity, type WordedMail } from './mail.entity.js';
 
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
@@ -19,18 +19,28 @@ export const NETWORK_HOUR_MAX = 300;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The kinds that strangers can cause, so they are bounded. The owner causes the others. */
-const BOUNDED_KINDS = ['verification', 'leave'] as const;
-export type BoundedKind = (typeof BOUNDED_KINDS)[number];
+/** The kinds that go to the person of a record. */
+const PERSONAL_MAILS = [
+  'verification',
+  'signup',
+  'leave',
+  'your_turn',
+  'welcome',
+] as const satisfies readonly MailEntity['kind'][];
+type PersonalMail = (typeof PERSONAL_MAILS)[number];
+/** Those that ask for a click. */
+export const CLICK_MAILS: readonly PersonalMail[] = ['verification', 'signup'];
 
 /** A mail to send to the person of a record. */
 export interface NewMail {
-  readonly kind: BoundedKind | 'your_turn';
+  readonly kind: PersonalMail;
   readonly waiterUuid: string;
   /** The normal form of the record's email. */
   readonly emailKey: string;
   /** Keyed hash of the network that sent the request for the mail; null if no bound counts it. */
   readonly network: string | null;
+  /** Whether a stranger may have caused it, so that the bounds count it. */
+  readonly isBounded: boolean;
   readonly at: Date;
 }
 
@@ -55,11 +65,11 @@ export class MailStore {
   }
 
   insert(waitlistId: number, mails: readonly NewMail[]): Query<unknown> {
-    const rows = mails.map(({ waiterUuid, kind, emailKey, network, at }) => ({
+    const rows = mails.map(({ waiterUuid, kind, emailKey, network, isBounded, at }) => ({
       ...newMail(waitlistId, kind, at),
       waiterUuid,
-      mailboxHash: isBounded(kind) ? this.hashOf(emailKey) : null,
-      networkHash: isBounded(kind) ? network : null,
+      mailboxHash: isBounded ? this.hashOf(emailKey) : null,
+      networkHash: isBounded ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
@@ -70,7 +80,7 @@ export class MailStore {
     records: readonly Pick<NewMail, 'waiterUuid' | 'emailKey'>[],
     networks: readonly string[],
     now: Date,
-    kind: BoundedKind = 'verification',
+    kinds: readonly PersonalMail[] = CLICK_MAILS,
   ): Query<Mailed> {
     const { dialect } = this.database;
     const uuids = records.map(({ waiterUuid }) => waiterUuid);
@@ -78,9 +88,9 @@ export class MailStore {
     if (records.length === 0) return known({ records: new Set(), networks: new Set() });
     const waiting = select<{ waiter_uuid: string }, string[]>(
       `SELECT DISTINCT waiter_uuid FROM mail ${dialect.byIndex('mail_waiter')}
-       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind = ?
+       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind IN (${placeholders(kinds.length)})
          AND status = 'pending' AND attempted_at IS NULL`,
-      [waitlistId, ...uuids, kind],
+      [waitlistId, ...uuids, ...kinds],
       (rows) => rows.map(({ waiter_uuid }) => waiter_uuid),
     );
     const [hour, day] = [before(now, HOUR_MS), before(now, DAY_MS)];
@@ -127,15 +137,16 @@ export class MailStore {
     return this.mails.insert([{ ...newMail(waitlistId, 'webhook_disabled', at), webhookId }]);
   }
 
+  /** Shows the owner of a waitlist a kind of mail. */
+  insertTest(waitlistId: number, tested: WordedMail, at: Date): Query<unknown> {
+    return this.mails.insert([{ ...newMail(waitlistId, 'test', at), tested }]);
+  }
+
   /**
    * Drops the pending mails of these kinds. Call it before the deletion of their links: it waits for a claim, which may
    * still insert a link.
    */
-  drop(
-    waitlistId: number,
-    uuids: readonly string[],
-    kinds: readonly NewMail['kind'][] = [...BOUNDED_KINDS, 'your_turn'],
-  ): Query<unknown> {
+  drop(waitlistId: number, uuids: readonly string[], kinds: readonly PersonalMail[] = PERSONAL_MAILS): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
         write(
@@ -154,10 +165,6 @@ export class MailStore {
   }
 }
 
-function isBounded(kind: NewMail['kind']): boolean {
-  return (BOUNDED_KINDS as readonly NewMail['kind'][]).includes(kind);
-}
-
 /** In the form of a stored time. */
 function before(now: Date, ms: number): string {
   return toSqlTime(new Date(now.getTime() - ms));
@@ -170,6 +177,7 @@ function newMail(waitlistId: number, kind: MailEntity['kind'], at: Date): MailEn
     waiterUuid: null,
     webhookId: null,
     kind,
+    tested: null,
     mailboxHash: null,
     networkHash: null,
     status: 'pending',

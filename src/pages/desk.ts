@@ -19,6 +19,8 @@ const NONCE_BYTES = 16;
 const policy = (nonce: string) => ({
   'script-src': ["'self'"],
   'style-src': ["'self'", `'nonce-${nonce}'`],
+  // The preview of a mail has this policy too, and mail programs read nothing but `style` attributes.
+  'style-src-attr': ["'unsafe-inline'"],
   'img-src': ["'self'", 'data:', 'blob:', 'https:'],
   'connect-src': ["'self'"],
   'form-action': ["'self'"],

@@ -26,6 +26,8 @@ const PUBLIC_OPERATIONS = [
 ];
 /** Operations that need a login: no account key opens them, and none is read. */
 const KEYLESS_OPERATIONS = ['changePassword', 'endSession', 'listSessions', 'refreshAccessToken', 'refreshSession'];
+/** Operations that read an account key, and refuse it. */
+const OWN_OPERATIONS = ['createAccountKey', 'sendTestMail'];
 /** Operations with a cookie answer pages of the service only. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 /** Paths for the cluster only: no route of the chart leads to them. */
@@ -71,6 +73,8 @@ const ROUTES = `
 │   │   │   ├── /decide_referrals (POST)
 │   │   │   ├── /import (POST, GET)
 │   │   │   ├── /export (GET)
+│   │   │   ├── /mail_preview (GET)
+│   │   │   ├── /mail_test (POST)
 │   │   │   └── /webhook (POST, GET)
 │   │   │       └── /:webhook_id (PATCH, DELETE)
 │   │   │           ├── /secret (POST)
@@ -193,11 +197,11 @@ describe('the operations', () => {
       security.some((scheme) => 'account_key' in scheme);
     const forbidden = refused.filter(({ status }) => status === 403);
     const writes = operations.filter((called) => takesKeys(called) && called.method !== 'GET');
-    expect(idsOf(forbidden)).toEqual([...idsOf(writes), 'createAccountKey'].sort());
+    expect(idsOf(forbidden)).toEqual([...idsOf(writes), ...OWN_OPERATIONS].sort());
     expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(KEYLESS_OPERATIONS);
     const withoutKeys = idsOf(operations.filter((called) => !takesKeys(called)));
     expect(withoutKeys.filter((id) => !PUBLIC_OPERATIONS.includes(id))).toEqual(
-      [...KEYLESS_OPERATIONS, 'createAccountKey'].sort(),
+      [...KEYLESS_OPERATIONS, ...OWN_OPERATIONS].sort(),
     );
   });
 

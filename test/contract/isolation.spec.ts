@@ -151,6 +151,17 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.get(`/api/v1/waitlist/${waitlistId}/statistics`, { token: stranger.token }),
     },
+    previewMail: {
+      'by its id': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/mail_preview`, {
+          token: stranger.token,
+          query: { kind: 'welcome' },
+        }),
+    },
+    sendTestMail: {
+      'by its id': ({ waitlistId }) =>
+        service.api.post(`/api/v1/waitlist/${waitlistId}/mail_test`, { kind: 'welcome' }, { token: stranger.token }),
+    },
     previewReorder: {
       'by its id': ({ waitlistId }) =>
         service.api.get(`/api/v1/waitlist/${waitlistId}/reorder`, {

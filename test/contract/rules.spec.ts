@@ -17,6 +17,7 @@ import { DecideReferralsDto } from '../../src/waiter/decide-referrals.dto.js';
 import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
 import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
+import { MailKindDto } from '../../src/mail/waitlist-mail.dto.js';
 import { GetStatisticsDto, PreviewReorderDto } from '../../src/waitlist/statistics.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import {
@@ -172,6 +173,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ReplayDeliveriesDto, ReplayDeliveries!, isOneReplay],
   [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
+  [MailKindDto, queryOf('/api/v1/waitlist/{waitlist_id}/mail_preview')],
   [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],

@@ -130,7 +130,14 @@ describe('a deletion', () => {
     await observer.app.get(PageViewService).store();
     const at = new Date();
     const { uuid: waiterUuid } = person!;
-    const mail = { waiterUuid, kind: 'your_turn', emailKey: 'ada@example.com', network: null, at } as const;
+    const mail = {
+      waiterUuid,
+      kind: 'your_turn',
+      emailKey: 'ada@example.com',
+      network: null,
+      isBounded: false,
+      at,
+    } as const;
     const event = { number: 0, event: 'new_signup', waiterUuid, body: {}, at, webhookIds: [1] } as const;
     const signup = {
       waitlistId: id,

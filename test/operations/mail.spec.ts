@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
+import { CONNECTIONS_MAX } from '../../src/mail/mail.sender.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -82,6 +83,45 @@ describe('mails of several processes', () => {
     }
   });
 
+  it('reach an owner who tried one before the process was killed', async () => {
+    const waitlist = await observer.world.waitlist();
+    mail.refuse(waitlist.owner.email, 'silence');
+    const process = await start();
+    const path = `/api/v1/waitlist/${waitlist.id}/mail_test`;
+    const { status } = await process.call('POST', path, { kind: 'welcome' }, { token: waitlist.owner.token });
+    expect(status).toBe(202);
+    process.signal('SIGKILL');
+    await process.exit;
+    mail.accept(waitlist.owner.email);
+
+    observer.startTasks();
+
+    await ahead(LEASE_ENDED_MS, async () => {
+      observer.app.get(MailDispatcher).wake();
+      await mail.mailsTo(waitlist.owner.email);
+    });
+  });
+
+  it('that somebody waits for go first, whatever waits longer', async () => {
+    const settings = { verification: 'off', mail_on_signup: true, mail_on_offboarding: true } as const;
+    const waitlist = await observer.world.waitlist(settings);
+    const [letIn, welcomed] = [await observer.world.signup(waitlist), await observer.world.signup(waitlist)];
+    await observer.world.offboard(waitlist, [await observer.world.idOf(waitlist, letIn)]);
+    await observer.api.post(
+      `/api/v1/waitlist/${waitlist.id}/mail_test`,
+      { kind: 'welcome' },
+      { token: waitlist.owner.token },
+    );
+    const verifying = await observer.world.waitlist({ verification: 'required' });
+    // They leave one connection, so that the others go out one by one.
+    for (const { email } of await observer.world.signups(verifying, CONNECTIONS_MAX - 1)) mail.refuse(email, 'silence');
+    const asked = await observer.world.signup(verifying);
+    withoutIntervals(() => observer.startTasks());
+    await until(() => mail.arrived.length === 4);
+
+    expect(recipients()).toEqual([asked.email, waitlist.owner.email, letIn.email, welcomed.email]);
+  });
+
   it('are sent again if the server was silent for ten seconds', async () => {
     const dispatcher = observer.app.get(MailDispatcher);
     observer.startTasks();
@@ -123,7 +163,14 @@ describe('mails of several processes', () => {
     await observer.world.signup(waitlist, { email });
     const at = new Date(Date.now() + LEASE_ENDED_MS);
     const putOff = Array.from({ length: PUT_OFF_WAITLISTS }, (_, index) => {
-      const mail = { kind: 'verification' as const, waiterUuid: randomUUID(), emailKey: email, network: null, at };
+      const mail = {
+        kind: 'verification' as const,
+        waiterUuid: randomUUID(),
+        emailKey: email,
+        network: null,
+        isBounded: true,
+        at,
+      };
       return observer.app.get(MailStore).insert(index + 1, [mail]);
     });
     const last = [

@@ -407,13 +407,27 @@ describe('the plans of the frequent statements', () => {
     const [database, mails, at] = [service.app.get(Database), service.app.get(DueMailStore), new Date()];
     for (const { id, people } of [small, large]) {
       const waiting = Array.from({ length: people }, (_, index) => {
-        return { kind: 'verification' as const, waiterUuid: `other-${index}`, emailKey: 'a@b.c', network: null, at };
+        return {
+          kind: 'verification' as const,
+          waiterUuid: `other-${index}`,
+          emailKey: 'a@b.c',
+          network: null,
+          isBounded: true,
+          at,
+        };
       });
       await database.one(service.app.get(MailStore).insert(id, waiting));
     }
     // After the large one, so that a search for the next waitlist could read its backlog each time.
     const few = Array.from({ length: FEW_MAILS }, (_, index) => {
-      const mail = { kind: 'verification' as const, waiterUuid: `few-${index}`, emailKey: 'a@b.c', network: null, at };
+      const mail = {
+        kind: 'verification' as const,
+        waiterUuid: `few-${index}`,
+        emailKey: 'a@b.c',
+        network: null,
+        isBounded: true,
+        at,
+      };
       return service.app.get(MailStore).insert(large.id + 1_000 + index, [mail]);
     });
     await database.pipelinedTransaction((transaction) => transaction.commit(few));

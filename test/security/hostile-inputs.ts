@@ -471,6 +471,11 @@ const statistics: HostileInput[] = [
     },
     OWNER,
   ),
+  ...queries(
+    `${WAITLIST}/{id}/mail_preview?`,
+    { kind: { 'no kind': ['offer', '../welcome', "welcome' OR 1=1"] } },
+    OWNER,
+  ),
   ...queries(`${WAITLIST}/{id}/reorder?`, { spots_to_move_upon_referral: { ...NUMBER, 'too many': ['10001'] } }, OWNER),
 ];
 

@@ -1,8 +1,7 @@
+import { WORDED_MAILS, type WordedMail } from '../../outbox/mail.entity.js';
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 
-/** The mails to people that an owner can word, in the order of a record's life. */
-export const WORDED_MAILS = ['verification', 'welcome', 'your_turn'] as const;
-export type WordedMail = (typeof WORDED_MAILS)[number];
+export { WORDED_MAILS, type WordedMail };
 
 /** The owner's words; null for the service's own. */
 export interface MailWords {

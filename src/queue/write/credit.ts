@@ -93,7 +93,8 @@ export function markVerified(state: State, id: number): void {
 
 /** Puts a pending record at the end of the queue. It counts on the day of its signup. */
 function enter(state: State, pending: StoredWaiter): void {
-  const { waitlist, ledger, countedRankKeys, entered } = state;
+  const { at, waitlist, ledger, countedRankKeys, entered, mails } = state;
+  const { uuid, emailKey } = pending;
   const placed = { ...pending, seq: waitlist.nextSeq, status: 'waiting' as const };
   const record = { ...placed, rankKey: rankKey(placed, waitlist.spotsPerReferral) };
   setColumns(state, record.id, { seq: record.seq, status: record.status, rankKey: record.rankKey });
@@ -102,4 +103,7 @@ function enter(state: State, pending: StoredWaiter): void {
   ledger.join(record);
   emit(state, 'new_signup', record.uuid);
   entered.push(record);
+  // No stranger causes it: the click, or the owner, has verified the address.
+  if (waitlist.mailOnSignup && emailKey !== null)
+    mails.push({ waiterUuid: uuid, kind: 'welcome', emailKey, network: null, isBounded: false, at });
 }

@@ -178,11 +178,12 @@ export function emitSignup({ waitlist, hasSubscribers, signups }: State, { uuid,
   waitlist.nextEvent += 1;
 }
 
-/** Adds a verification mail for a record that has an email. */
-export function mailLink(
+/** Adds a mail that a stranger may have caused, for a record that has an email. */
+export function mailUnverified(
   { mails, at }: State,
+  kind: 'verification' | 'signup' | 'welcome',
   { uuid, emailKey }: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
   network: string | null,
 ): void {
-  if (emailKey !== null) mails.push({ waiterUuid: uuid, kind: 'verification', emailKey, network, at });
+  if (emailKey !== null) mails.push({ waiterUuid: uuid, kind, emailKey, network, isBounded: true, at });
 }

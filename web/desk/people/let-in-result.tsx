@@ -56,7 +56,7 @@ export function LetInResult({
                       c="inherit"
                       underline="always"
                       renderRoot={(props) => (
-                        <Link {...props} to="/$waitlistId/settings/$tab" params={{ waitlistId, tab: 'trust' }} />
+                        <Link {...props} to="/$waitlistId/settings/$tab" params={{ waitlistId, tab: 'mails' }} />
                       )}
                     >
                       Turn the mail on for the next ones

@@ -8,6 +8,7 @@ import { AppearanceTab } from './appearance.tab';
 import { DangerTab } from './danger.tab';
 import { FormTab } from './form.tab';
 import { KeysTab } from './keys.tab';
+import { MailsTab } from './mails.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
 import { SETTINGS_TABS, type SettingsTabName } from './tabs';
@@ -20,6 +21,7 @@ const TABS: Readonly<
   form: { label: 'Form', Tab: FormTab },
   referrals: { label: 'Referrals', Tab: ReferralsTab },
   trust: { label: 'Trust', Tab: TrustTab },
+  mails: { label: 'Mails', Tab: MailsTab },
   appearance: { label: 'Appearance', Tab: AppearanceTab },
   keys: { label: 'Keys', Tab: KeysTab },
   webhooks: { label: 'Webhooks', Tab: WebhooksTab },

@@ -9,15 +9,13 @@ import {
   Stack,
   Switch,
   Text,
-  Textarea,
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
-import { repository } from '../../../release.json';
-import { WAITLIST } from '../bounds';
 import { sendsMail } from '../environment';
 import { countPeople } from '../parts/format';
+import { NoMail } from '../parts/no-mail';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { SHORT_INPUT } from '../theme';
@@ -28,9 +26,6 @@ type NumberRule = 'referrals_per_hour' | 'referrals_per_network_per_hour' | 'min
 
 interface TrustValues extends Record<string, unknown> {
   verification: Waitlist['verification'];
-  mail_subject: string;
-  mail_text: string;
-  mail_on_offboarding: boolean;
   fraud: Waitlist['fraud'];
   captcha: {
     provider: Captcha['provider'] | 'none';
@@ -62,8 +57,6 @@ const PROVIDERS = [
   { value: 'turnstile', label: 'Cloudflare Turnstile' },
   { value: 'hcaptcha', label: 'hCaptcha' },
 ];
-
-const MAIL_GUIDE = `${repository}/blob/main/docs/configuration.md#mail`;
 
 /** The rules with a number. `initial` is the service's default, used when a rule is turned on. */
 const NUMBER_RULES: readonly {
@@ -123,43 +116,12 @@ function VerificationSection({ form, saved, waitlist }: { form: TrustForm; saved
         </Stack>
       </Radio.Group>
       <div role="status">{isTurnedOn && <JoinedBefore waitlist={waitlist} />}</div>
-      <TextInput
-        label="Subject of the verification mail"
-        description="Leave empty for the default."
-        maxLength={WAITLIST.mail_subject.maxLength}
-        disabled={!sendsMail}
-        {...form.getInputProps('mail_subject')}
-      />
-      <Textarea
-        label="Text of the verification mail"
-        description="Shown above the link. Leave empty for the default."
-        autosize
-        minRows={3}
-        maxRows={12}
-        maxLength={WAITLIST.mail_text.maxLength}
-        disabled={!sendsMail}
-        {...form.getInputProps('mail_text')}
-      />
-      <Switch
-        label="Send a mail to people when they are let in"
-        disabled={!sendsMail && !saved.mail_on_offboarding}
-        {...form.getInputProps('mail_on_offboarding', { type: 'checkbox' })}
-      />
-    </PlainSection>
-  );
-}
-
-function NoMail() {
-  return (
-    <Alert variant="light" color="orange" title="This service sends no mail">
       <Text size="sm">
-        Its operator has to set SMTP_URL and MAIL_FROM first:{' '}
-        <Anchor href={MAIL_GUIDE} target="_blank" rel="noopener" inherit c="inherit" underline="always">
-          how to set up mail
+        <Anchor component={Link} to={`/${waitlist.id}/settings/mails`} inherit underline="always">
+          Word and preview the mail
         </Anchor>
-        . Until then, nobody can be asked to confirm an address.
       </Text>
-    </Alert>
+    </PlainSection>
   );
 }
 
@@ -270,9 +232,6 @@ function CaptchaSection({ form, saved }: { form: TrustForm; saved: TrustValues['
 function valuesOf(waitlist: Waitlist): TrustValues {
   return {
     verification: waitlist.verification,
-    mail_subject: waitlist.mail_subject ?? '',
-    mail_text: waitlist.mail_text ?? '',
-    mail_on_offboarding: waitlist.mail_on_offboarding,
     fraud: waitlist.fraud,
     captcha: {
       provider: waitlist.captcha?.provider ?? 'none',
@@ -283,11 +242,9 @@ function valuesOf(waitlist: Waitlist): TrustValues {
   };
 }
 
-function changesOf({ captcha, mail_subject, mail_text, ...changed }: Partial<TrustValues>): SettingChanges {
+function changesOf({ captcha, ...changed }: Partial<TrustValues>): SettingChanges {
   return {
     ...changed,
-    ...(mail_subject !== undefined && { mail_subject: mail_subject || null }),
-    ...(mail_text !== undefined && { mail_text: mail_text || null }),
     ...(captcha && { captcha: captchaOf(captcha) }),
   };
 }

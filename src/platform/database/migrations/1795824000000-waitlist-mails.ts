@@ -21,4 +21,5 @@ export const waitlistMails = migrationsOf(1795824000000, [
   dropColumn('waitlist', 'mail_subject', (is) => `${is.text(200)} NULL`),
   dropColumn('waitlist', 'mail_text', (is) => `${is.json} NULL`),
   addColumn('waitlist', 'mail_on_signup', (is) => `${is.flag} NOT NULL DEFAULT 0`),
+  addColumn('mail', 'tested', (is) => `${is.code(16)} NULL`),
 ]);

@@ -8,7 +8,7 @@ import type { ContactKeys, PersonChanges, StoredWaiter } from '../../record/wait
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
 import { decideCredit, markVerified } from '../credit.js';
 import { type Changed, type Command, weightOf } from '../command.js';
-import { addHolder, mailLink, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
+import { addHolder, mailUnverified, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
 
 /** The record to correct, and its changes. */
 export interface CorrectionRequest {
@@ -96,7 +96,7 @@ function changeEmail(state: State, id: number, isVerified: boolean): void {
   state.changedEmails.push(record.uuid);
   if (isVerified) return;
   setColumns(state, id, { verified: false });
-  if (needsClick(state.waitlist, record)) mailLink(state, record, null);
+  if (needsClick(state.waitlist, record)) mailUnverified(state, 'verification', record, null);
 }
 
 /** Grants a record more spots, or takes some back. */

@@ -10,7 +10,7 @@ import type { Applicant, Found, Newcomer, Status, StoredWaiter, Waiter } from '.
 import type { LeanWaitlist } from '../../settings/waitlist.table.js';
 import { giveCredit, judgeReferral, type Referral } from '../credit.js';
 import { type Command, weightOf } from '../command.js';
-import { addHolder, emitSignup, mailLink, type State } from '../state.js';
+import { addHolder, emitSignup, mailUnverified, type State } from '../state.js';
 
 /** The answer to a join whose contact data a record of the waitlist has already. */
 export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
@@ -39,7 +39,7 @@ function findOrAdd(state: State, applicant: Applicant): Found | Duplicate {
   const known = takenEmails.get(emailKey) ?? takenPhones.get(phoneKey);
   if (known) {
     const isFull = network !== null && state.fullNetworks.has(network);
-    if (needsClick(waitlist, known) && !isFull) mailOnce(state, known, network);
+    if (needsClick(waitlist, known) && !isFull) mailOnce(state, 'verification', known, network);
     return { keys, isNew: false, revealsRecord: refusal !== null };
   }
   if (refusal) throw refusal;
@@ -51,7 +51,8 @@ function findOrAdd(state: State, applicant: Applicant): Found | Duplicate {
   if (emailKey !== null) takenEmails.set(emailKey, waiter);
   if (phoneKey !== null) takenPhones.set(phoneKey, waiter);
   addHolder(state.mailboxHolders, mailbox, waiter.uuid);
-  if (waitlist.verification !== 'off') mailOnce(state, waiter, network);
+  const kind = newcomersMail(waitlist, isPending);
+  if (kind) mailOnce(state, kind, waiter, network);
   if (isPending) {
     waitlist.nextPending += 1;
   } else {
@@ -62,11 +63,22 @@ function findOrAdd(state: State, applicant: Applicant): Found | Duplicate {
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }
 
+/** A pending person is welcomed at the click. */
+function newcomersMail({ verification, mailOnSignup }: LeanWaitlist, isPending: boolean) {
+  if (verification === 'off') return mailOnSignup ? 'welcome' : null;
+  return mailOnSignup && !isPending ? 'signup' : 'verification';
+}
+
 /** A repeated signup in the same batch causes no other mail. */
-function mailOnce(state: State, record: Pick<StoredWaiter, 'uuid' | 'emailKey'>, network: string | null): void {
+function mailOnce(
+  state: State,
+  kind: 'verification' | 'signup' | 'welcome',
+  record: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
+  network: string | null,
+): void {
   if (state.mailed.has(record.uuid)) return;
   state.mailed.add(record.uuid);
-  mailLink(state, record, network);
+  mailUnverified(state, kind, record, network);
 }
 
 type Queue = Pick<LeanWaitlist, 'id' | 'nextSeq' | 'nextPending' | 'active' | 'spotsPerReferral'>;

@@ -75,7 +75,7 @@ function remove(state: State, leaving: readonly StoredWaiter[]): string[] {
     ledger.add(removed);
     emit(state, 'offboarded_signup', uuid);
     if (waitlist.mailOnOffboarding && emailKey !== null)
-      mails.push({ waiterUuid: uuid, kind: 'your_turn', emailKey, network: null, at });
+      mails.push({ waiterUuid: uuid, kind: 'your_turn', emailKey, network: null, isBounded: false, at });
   }
   return leaving.map(({ uuid }) => uuid);
 }

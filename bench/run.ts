@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import type * as configModule from '../src/platform/config/config.js';
-import { readConditions, requireDatabaseUrl } from './database.js';
+import { dropMails, readConditions, requireDatabaseUrl } from './database.js';
 import type { Load, Measured } from './load.js';
 import {
   type CostPoint,
@@ -65,6 +65,7 @@ const TARGETS = {
   joinedPage: { atMost: 4.7 },
   queuePage: { atMost: 4.2 },
   events: { atLeast: 0.9 },
+  mails: { atLeast: 0.85 },
 } as const;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
@@ -73,17 +74,22 @@ const NAMES_PAGE = 50;
 /** Records that follow the start of a later page: enough to fill it. */
 const LAST_PEOPLE = 1_000;
 
-const { quick, large, rounds, seconds } = new Command('bench')
+const { quick, large, mails, rounds, seconds } = new Command('bench')
   .description('Measures the service against hand-written rivals that run beside it.')
   .option('--quick', 'a smoke run: two small waitlists and short rounds', false)
   .option('--large', 'add a waitlist of ten million, which takes a while to seed', false)
+  .option('--mails', 'measure signups with a mail only', false)
   .option('--rounds <count>', 'rounds of each comparison', Number, 5)
   .option('--seconds <count>', 'duration of a contestant in a round', Number, 5)
   .parse()
-  .opts<{ quick: boolean; large: boolean; rounds: number; seconds: number }>();
+  .opts<{ quick: boolean; large: boolean; mails: boolean; rounds: number; seconds: number }>();
 const ROUNDS = quick ? 2 : rounds;
 const SECONDS = quick ? 1 : seconds;
-const SIZES = quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000, ...(large ? [10_000_000] : [])];
+const SIZES = mails
+  ? [10_000]
+  : quick
+    ? [10_000, 100_000]
+    : [10_000, 100_000, 1_000_000, ...(large ? [10_000_000] : [])];
 
 type Contestants<Name extends string> = Readonly<Record<Name, Load>>;
 type Rounds<Name extends string> = Readonly<Record<Name, Measured[]>>;
@@ -106,7 +112,13 @@ const usual = seeds.findLast(({ size }) => size <= MILLION) as Seed;
 const { readConfig } = await built<typeof configModule>('platform/config/config.js');
 const config = readConfig(serviceEnvironment(databaseUrl));
 const poolSize = config.database.kind === 'mysql' ? config.database.poolSize : 0;
-const service = await startService(databaseUrl);
+const mailServer = await startProcess<string>('mail-server.ts', {});
+const service = await startService(databaseUrl, [], {
+  SMTP_URL: mailServer.greeting,
+  MAIL_FROM: 'bench@example.com',
+  // The bounds of mails count networks, and all clients share one.
+  RATE_LIMIT_EXEMPT: '127.0.0.1',
+});
 const generator = await startProcess<string>('load.ts', {});
 const rivals = new Map<RivalName, Server>();
 const NAMES = [
@@ -127,15 +139,18 @@ for (const name of NAMES) {
 const rows: Row[] = [];
 const costs: CostPoint[] = [];
 try {
-  await measureLookups();
-  await measureSignups();
-  await measureCostBySize();
-  await measureHostedPage();
-  await measurePages();
-  await measureEvents();
+  if (!mails) {
+    await measureLookups();
+    await measureSignups();
+    await measureCostBySize();
+    await measureHostedPage();
+    await measurePages();
+    await measureEvents();
+  }
+  await measureMails();
   measureMemory();
 } finally {
-  await Promise.all([service, generator, ...rivals.values()].map((server) => server.stop()));
+  await Promise.all([service, generator, mailServer, ...rivals.values()].map((server) => server.stop()));
 }
 const report: Report = {
   at: new Date().toISOString(),
@@ -149,7 +164,7 @@ const report: Report = {
   rows,
   costs,
 };
-await writeReport(quick ? 'quick' : 'latest', report);
+await writeReport(mails ? 'mails' : quick ? 'quick' : 'latest', report);
 if (!quick) await drawChart(costs);
 process.stdout.write(`\n${toMarkdown(report)}`);
 
@@ -326,6 +341,36 @@ async function measureEvents(): Promise<void> {
   }
   const what = `POST /signup, ${JOIN_CONNECTIONS} connections, with events: throughput against without`;
   rows.push(throughputRow(what, TARGETS.events, measured.events, measured.plain));
+}
+
+/** With a mail to each person, of which the mail server takes a hundred a second, against the same without. */
+async function measureMails(): Promise<void> {
+  const headers = { authorization: `Bearer ${await logIn(service.url)}`, 'content-type': 'application/json' };
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${service.url}${path}`, { method, headers, body: body && JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+    return (response.status === 204 ? {} : await response.json()) as { readonly id: number };
+  };
+  const list = await call('POST', '/api/v1/waitlist', { waitlist_name: 'bench-mails' });
+  const path = `/api/v1/waitlist/${list.id}`;
+  const load: Load = { ...base({ ...smallest, id: list.id }), does: 'join', connections: JOIN_CONNECTIONS };
+  const measured = { mails: [] as Measured[], plain: [] as Measured[] };
+  try {
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const name of ['mails', 'plain'] as const) {
+        await call('PATCH', path, { mail_on_signup: name === 'mails' });
+        const one = await run(load);
+        await dropMails(databaseUrl);
+        // The first round warms up.
+        if (round > 0) measured[name].push(one);
+      }
+      say(`POST /signup with mails, round ${round} of ${ROUNDS}`);
+    }
+  } finally {
+    await call('DELETE', path);
+  }
+  const what = `POST /signup, ${JOIN_CONNECTIONS} connections, with a mail to each person: throughput against without`;
+  rows.push(throughputRow(what, TARGETS.mails, measured.mails, measured.plain));
 }
 
 /** The maximum. `npm run bench:soak` measures whether it stays flat. */

@@ -48,9 +48,16 @@ export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts the built service as production does. `nodeOptions` go to node, such as `--cpu-prof`. */
-export async function startService(databaseUrl: string, nodeOptions: readonly string[] = []): Promise<Service> {
-  const environment = serviceEnvironment(databaseUrl) as Record<string, string>;
+/**
+ * Starts the built service as production does. `nodeOptions` go to node, such as `--cpu-prof`; `more` are settings
+ * besides those of all benchmarks.
+ */
+export async function startService(
+  databaseUrl: string,
+  nodeOptions: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const environment = { ...(serviceEnvironment(databaseUrl) as Record<string, string>), ...more };
   const service = await ServiceProcess.spawn(environment, ...nodeOptions, 'dist/src/main.js');
   await service.started();
   const url = `http://127.0.0.1:${service.port}`;

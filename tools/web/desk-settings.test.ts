@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { MailServer } from '../../test/support/mail-server.js';
 import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
@@ -481,4 +482,35 @@ test('a waitlist gets a name in its address, which no other has, and says who in
   const address = page.getByRole('region', { name: 'Your page' }).getByRole('textbox', { name: 'Address' });
   assert.equal(await address.inputValue(), `${stage.service.url}/waitlist/lumen-two`);
   await page.context().close();
+});
+
+test('mails are worded beside their preview, which comes by mail too', async () => {
+  const mail = await MailServer.start();
+  const mailing = await Stage.open({ SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com' });
+  const page = await mailing.openPage();
+  await mailing.signIn(page, '/desk/1/settings/mails');
+  const frame = page.frameLocator('iframe[title="The mail"]');
+  await frame.getByText('Please confirm your email address.').waitFor();
+  await page.getByLabel('Welcome people when they join').check();
+  await page.getByLabel('Subject of the mail “Welcome”').fill('Hello {name}');
+  await frame.getByText('You’re number 5 on the waitlist.').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Use only the placeholders that stand below the text.').waitFor();
+  await page.getByLabel('Subject of the mail “Welcome”').fill('Number {place}');
+  await page.getByLabel('Text of the mail “Welcome”').fill('On {waitlist_name}.');
+  await save(page);
+  await page.getByText('Number 5', { exact: true }).waitFor();
+  await frame.getByText(/^On /).waitFor();
+  // The policy of the desk would take the styles of the mail away.
+  assert.equal(await frame.locator('table table').evaluate((card) => getComputedStyle(card).maxWidth), '480px');
+  await checkPage(page, 'desk-mails');
+  await page.getByRole('button', { name: 'Send me a test' }).click();
+  await page.getByText('A test is on its way to your email').waitFor();
+  await until(() => mail.arrived.length > 0);
+  assert.deepEqual(
+    mail.arrived.map(({ subject }) => subject),
+    ['Number 5'],
+  );
+  await mailing.close();
+  await mail.stop();
 });

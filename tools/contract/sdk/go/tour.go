@@ -96,6 +96,8 @@ func main() {
 	equal([]any{seen.GetStatistics().CurrentSignups, seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	shown := must(client.WaitlistAPI.GetWaitlist(ctx, launch.Id).Execute())
 	equal([]any{shown.GetStatistics().TotalSignups, shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	preview := must(client.WaitlistAPI.PreviewMail(owner, launch.Id).Kind("welcome").Execute())
+	equal(preview.Subject, "You’re on the list: Launch")
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).Limit(1).Execute())), 1)
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).AfterId(launch.Id).Execute())), 0)
 	key := map[string]waitlist.APIKey{"api_key": {Key: launch.ApiKey}}

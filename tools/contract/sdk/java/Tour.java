@@ -25,6 +25,7 @@ import waitlist.client.model.Question;
 import waitlist.client.model.Signup;
 import waitlist.client.model.Waiter;
 import waitlist.client.model.WaiterId;
+import waitlist.client.model.WordedMail;
 
 /** The tour (docs/tour.md) through the generated client, on a first start: `Tour URL EMAIL PASSWORD API_KEY`. */
 public class Tour {
@@ -100,6 +101,8 @@ public class Tour {
     equal(List.of(seen.getStatistics().getCurrentSignups(), seen.getSpotsToMoveUponReferral()), List.of(1L, 3));
     var shown = new WaitlistApi(new ApiClient().setBasePath(url)).getWaitlist(launch.getId()).execute();
     equal(List.of(shown.getStatistics().getTotalSignups(), shown.getSpotsToMoveUponReferral()), List.of(1L, 3));
+    var preview = waitlists.previewMail(launch.getId(), WordedMail.WELCOME).execute();
+    equal(preview.getSubject(), "You’re on the list: Launch");
     equal(waitlists.listWaitlists().limit(1).execute().size(), 1);
     equal(waitlists.listWaitlists().afterId(launch.getId()).execute().size(), 0);
     ((ApiKeyAuth) client.getAuthentication("api_key")).setApiKey(launch.getApiKey());

@@ -85,6 +85,7 @@ seen = waitlists.get_waitlist(launch.id)
 assert (seen.statistics.current_signups, seen.spots_to_move_upon_referral) == (1, 3)
 shown = WaitlistApi(ApiClient(Configuration(host=url))).get_waitlist(launch.id)
 assert (shown.statistics.total_signups, shown.spots_to_move_upon_referral) == (1, 3)
+assert waitlists.preview_mail(launch.id, "welcome").subject == "You’re on the list: Launch"
 assert [len(waitlists.list_waitlists(limit=1)), len(waitlists.list_waitlists(after_id=launch.id))] == [1, 0]
 client.configuration.api_key["api_key"] = launch.api_key
 assert waiters.list_waiters(questions_request=True)[0].answer_1 == "One, Two"

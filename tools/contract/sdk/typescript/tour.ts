@@ -100,6 +100,8 @@ const seen = await waitlists.getWaitlist({ waitlist_id: launch.id });
 assert.deepEqual([seen.statistics?.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
 const shown = await new WaitlistApi(new Configuration({ basePath })).getWaitlist({ waitlist_id: launch.id });
 assert.deepEqual([shown.statistics?.total_signups, shown.spots_to_move_upon_referral], [1, 3]);
+const preview = await waitlists.previewMail({ waitlist_id: launch.id, kind: 'welcome' });
+assert.equal(preview.subject, 'You’re on the list: Launch');
 assert.equal((await waitlists.listWaitlists({ limit: 1 })).length, 1);
 assert.deepEqual(await waitlists.listWaitlists({ after_id: launch.id }), []);
 const others = new WaiterApi(new Configuration({ basePath, accessToken, apiKey: launch.api_key }));

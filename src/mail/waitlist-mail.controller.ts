@@ -40,6 +40,7 @@ export class WaitlistMailController {
   @ApiProblems(
     'MISSING_TOKEN',
     'INVALID_TOKEN',
+    'INVALID_ACCOUNT_KEY',
     'INSUFFICIENT_SCOPE',
     'WAITLIST_NOT_FOUND',
     'WAITLIST_RULE_BROKEN',

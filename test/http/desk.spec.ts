@@ -48,7 +48,8 @@ describe('the desk', () => {
       nonces.push(nonce);
       expect(headers['content-security-policy']).toBe(
         "default-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none';script-src 'self';" +
-          `style-src 'self' 'nonce-${nonce}';img-src 'self' data: blob: https:;connect-src 'self'`,
+          `style-src 'self' 'nonce-${nonce}';style-src-attr 'unsafe-inline';` +
+          "img-src 'self' data: blob: https:;connect-src 'self'",
       );
       expect(headers['x-frame-options']).toBe('DENY');
       expect(body).not.toMatch(/<script(?! [^>]*src=)|<style|\son\w+=/);

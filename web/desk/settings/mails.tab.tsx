@@ -225,7 +225,9 @@ function valuesOf({ mail_on_signup, mail_on_offboarding, mails }: Waitlist): Mai
 function changesOf({ mails, ...changed }: Partial<MailValues>, before: MailValues): SettingChanges {
   if (!mails) return changed;
   const changedWords = KINDS.map(({ kind }) => {
-    const parts = Object.entries(mails[kind]).filter(([part, text]) => text !== before.mails[kind][part as keyof Words]);
+    const parts = Object.entries(mails[kind]).filter(
+      ([part, text]) => text !== before.mails[kind][part as keyof Words],
+    );
     return [kind, Object.fromEntries(parts.map(([part, text]) => [part, text || null]))] as const;
   });
   return { ...changed, mails: Object.fromEntries(changedWords) };

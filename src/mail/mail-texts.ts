@@ -120,7 +120,7 @@ export function yourTurnMail(waitlist: MailedWaitlist, firstName: Addressee['fir
 }
 
 /** Has the link to leave that somebody asked for on the private page. */
-export function leaveMail(waitlist: Waitlist, url: string): Content {
+export function leaveMail(waitlist: Named, url: string): Content {
   const texts = textsFor(waitlist);
   const { text } = texts;
   return compose(waitlist, texts, {
@@ -131,8 +131,11 @@ export function leaveMail(waitlist: Waitlist, url: string): Content {
   });
 }
 
-/** What every other mail to a visitor ends with. */
-export function leaveFooter(waitlist: Waitlist, url: string): LeaveFooter {
+/** What every other mail to a visitor ends with. A sample has the link to the page. */
+export function leaveFooter(
+  waitlist: Named & Pick<MailedWaitlist, 'hostedPage'>,
+  url = waitlist.hostedPage,
+): LeaveFooter {
   return { text: textsFor(waitlist).text('mail_leave_link'), url };
 }
 

@@ -196,8 +196,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const changes: Query<unknown>[] = [];
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
-        const leaveLink = leaveLinkOf(mail, now, contextOf(mail));
-        const composed = this.compose(mail, now, contextOf(mail), leaveLink?.url ?? '');
+        const context = contextOf(mail);
+        const leaveLink = leaveLinkOf(mail, now, context);
+        const sample = mail.kind === 'test' && context.waitlist ? leaveFooter(context.waitlist) : null;
+        const composed = this.compose(mail, now, context, leaveLink?.url ?? '');
         const bound = composed && isFirst ? bounds.boundOf(mail) : null;
         if (bound !== null) dropped.push({ mail, bound });
         if (composed === null || bound !== null) {
@@ -215,7 +217,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
           mail: { ...mail, ...lease },
           unclaimed: mail,
           composed,
-          footer: leaveLink?.footer ?? null,
+          footer: leaveLink?.footer ?? sample,
           reached,
         });
       }

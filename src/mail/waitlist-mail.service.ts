@@ -10,7 +10,7 @@ import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { render } from './mail-layout.js';
 import { MailSender } from './mail.sender.js';
-import { sampleMail } from './mail-texts.js';
+import { leaveFooter, sampleMail } from './mail-texts.js';
 
 /** Test mails of one account. */
 export const TESTS_MAX = 10;
@@ -47,8 +47,9 @@ export class WaitlistMailService {
 
   /** A mail with invented values. @throws Problem `WAITLIST_NOT_FOUND` */
   async preview(accountId: number, waitlistId: number, kind: WordedMail): Promise<ShownMail> {
-    const content = sampleMail(await this.waitlists.getWorded(accountId, waitlistId), kind);
-    return { subject: content.subject, ...(await render(content)) };
+    const waitlist = await this.waitlists.getWorded(accountId, waitlistId);
+    const content = sampleMail(waitlist, kind);
+    return { subject: content.subject, ...(await render(content, leaveFooter(waitlist))) };
   }
 
   /** Mails it to the owner. @throws Problem `WAITLIST_NOT_FOUND`, `WAITLIST_RULE_BROKEN`, `RATE_LIMITED` */

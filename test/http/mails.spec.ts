@@ -41,8 +41,12 @@ async function kindsOf({ id }: OwnedWaitlist): Promise<string[]> {
 }
 
 const click = (link: string | null) => service.api.post(link!, undefined, { raw: '', headers: FORM });
+/** But for the one to leave, at the end of each. */
 const linksIn = (html: string | undefined) =>
-  [...parseHTML(html!).document.querySelectorAll('a')].map((link) => link.getAttribute('href'));
+  [...parseHTML(html!).document.querySelectorAll('a')].flatMap((link) => {
+    const url = link.getAttribute('href')!;
+    return url.includes('/leave/') ? [] : url;
+  });
 const privatePage = (waitlist: OwnedWaitlist, { uuid }: Person) => `${BASE}/waitlist/${waitlist.id}/status/${uuid}`;
 const change = (waitlist: OwnedWaitlist, settings: object) =>
   service.api.patch(`/api/v1/waitlist/${waitlist.id}`, settings, { token: waitlist.owner.token });

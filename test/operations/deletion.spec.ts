@@ -183,6 +183,9 @@ describe('a deletion', () => {
         "INSERT INTO recent_referral (waitlist_id, referrer_token, created_at) VALUES (?, 'TOKEN', '2026-01-01')",
         [id],
       );
+      await manager.query("INSERT INTO waitlist_mail (waitlist_id, kind, subject) VALUES (?, 'welcome', 'Hello')", [
+        id,
+      ]);
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);
     });

@@ -132,6 +132,7 @@ function useWaiting(waitlistId: number | undefined): Waiting {
 }
 
 function WaitingCounts({ withheld, pending }: Waiting) {
+  if (withheld === 0 && pending === 0) return null;
   return (
     <Group component="span" gap={4} wrap="nowrap">
       {pending > 0 && (

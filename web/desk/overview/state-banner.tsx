@@ -1,18 +1,11 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { ProblemAlert } from '../parts/problem-alert';
-import { useFocusKeeper } from '../parts/use-focus-keeper';
-import { type Act, actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
+import { actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
 
 /** Says that the waitlist is closed or private, with buttons that undo it. Nothing for an open one. */
 export function StateBanner({ waitlist }: { waitlist: Waitlist }) {
-  const send = useWaitlistChange(waitlist.id);
-  // An act removes its button.
-  const keepFocus = useFocusKeeper(send.isPending);
-  const start = (act: Act) => {
-    keepFocus();
-    send.mutate(act);
-  };
+  const { send, start } = useWaitlistChange(waitlist.id);
   // Those that take it back happen without a question.
   const acts = actsOf(waitlist).filter(({ question }) => question === null);
   if (acts.length === 0) return null;

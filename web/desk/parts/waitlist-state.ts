@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
+import { useFocusKeeper } from './use-focus-keeper';
 
 type WaitlistChange = { readonly is_closed: boolean } | { readonly is_public: boolean };
 
@@ -14,10 +15,13 @@ export interface Act {
   readonly question: { readonly title: string; readonly text: string } | null;
 }
 
-/** Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. */
+/**
+ * Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. `start` is for a button
+ * that the act disables or removes: it keeps the focus.
+ */
 export function useWaitlistChange(waitlistId: number) {
   const queries = useQueryClient();
-  return useMutation({
+  const send = useMutation({
     mutationFn: ({ change }: Act) =>
       bodyOf(
         api.PATCH('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlistId } }, body: change }),
@@ -28,6 +32,12 @@ export function useWaitlistChange(waitlistId: number) {
       notifications.show({ message: done });
     },
   });
+  const keepFocus = useFocusKeeper(send.isPending);
+  const start = (act: Act) => {
+    keepFocus();
+    send.mutate(act);
+  };
+  return { send, start };
 }
 
 export function stateTitle({ is_closed: isClosed, is_public: isPublic }: Waitlist): string {

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
-import { useFocusKeeper } from '../parts/use-focus-keeper';
 import { type Act, actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
 
@@ -12,13 +11,7 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   const [isAsking, setIsAsking] = useState(false);
   // Stays while the dialog fades.
   const [asked, setAsked] = useState<Act | null>(null);
-  const send = useWaitlistChange(waitlist.id);
-  // The button is disabled until the answer.
-  const keepFocus = useFocusKeeper(send.isPending);
-  const start = (act: Act) => {
-    keepFocus();
-    send.mutate(act);
-  };
+  const { send, start } = useWaitlistChange(waitlist.id);
   const ask = (act: Act) => {
     setAsked(act);
     setIsAsking(true);

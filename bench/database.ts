@@ -58,6 +58,7 @@ with a database of its own and settings as in production. One in a container:
 export async function dropMails(url: string): Promise<void> {
   const connection = await mysql.createConnection(url);
   try {
+    await connection.query('TRUNCATE TABLE welcome_mail');
     await connection.query(`UPDATE mail SET status = 'dropped', next_attempt_at = NULL WHERE status = 'pending'`);
   } finally {
     await connection.end();

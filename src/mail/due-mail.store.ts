@@ -5,6 +5,7 @@ import { known, mapped, type Query, select, together, write } from '../platform/
 import type { Row, Table } from '../platform/database/table.js';
 import type { Contender } from '../platform/limits/turns.js';
 import { MAIL_KINDS, MailEntity } from '../outbox/mail.entity.js';
+import { WelcomeMailStore } from '../outbox/welcome-mail.store.js';
 import { LARGE } from '../queue/record/waiter.js';
 import { WaiterEntity } from '../queue/record/waiter.entity.js';
 import { type Mails, NO_MAILS } from '../queue/settings/mail-words.js';
@@ -36,6 +37,9 @@ export interface WebhookOwner {
   readonly email: string;
 }
 
+/** The kinds of which mails are due, each with the seconds since the first became due. */
+export type DueKinds = ReadonlyMap<MailEntity['kind'], number>;
+
 /** Waitlists with due mails, and the id from which to look for further ones: 0 if there are none. */
 export interface Waiting {
   readonly waitlists: readonly Contender[];
@@ -52,17 +56,26 @@ export class DueMailStore {
     private readonly database: Database,
     private readonly waitlists: WaitlistTable,
     private readonly words: WaitlistMailStore,
+    private readonly welcomes: WelcomeMailStore,
   ) {
     this.mails = database.table(MailEntity);
     this.waiters = database.table(WaiterEntity);
   }
 
-  hasDue(now: Date): Query<boolean> {
-    return select<Row, boolean>(
-      `SELECT 1 FROM mail ${this.database.dialect.byIndex('mail_due')}
-       WHERE status = 'pending' AND kind IN (${placeholders(MAIL_KINDS.length)}) AND next_attempt_at <= ? LIMIT 1`,
-      [...MAIL_KINDS, toSqlTime(now)],
-      (rows) => rows.length > 0,
+  findDue(now: Date): Query<DueKinds> {
+    const firsts = MAIL_KINDS.map(
+      (kind) =>
+        `SELECT '${kind}' AS kind, MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending' AND kind = '${kind}'`,
+    );
+    return select<{ kind: MailEntity['kind']; due: Date | string | null }, DueKinds>(
+      firsts.join(' UNION ALL '),
+      [],
+      (rows) => {
+        const seconds = rows.flatMap(({ kind, due }) =>
+          due === null ? [] : [[kind, (now.getTime() - fromSqlTime(due).getTime()) / 1000] as const],
+        );
+        return new Map(seconds.filter(([, since]) => since >= 0));
+      },
     );
   }
 
@@ -198,25 +211,24 @@ export class DueMailStore {
     return this.mails.update({ id, attempts, status: 'pending' }, change);
   }
 
-  /** At most {@link COUNTED_MAX}. */
+  /** With the welcomes that are no mails yet; at most {@link COUNTED_MAX}. */
   countPending(): Query<number> {
-    return select<{ count: number }, number>(
+    const mails = select<{ count: number }, number>(
       `SELECT COUNT(*) AS count FROM (SELECT 1 FROM mail WHERE status = 'pending' LIMIT ?) AS counted`,
       [COUNTED_MAX],
       ([row]) => Number(row?.count ?? 0),
     );
+    return mapped(together([mails, this.welcomes.count(COUNTED_MAX)]), ([due, welcomes]) =>
+      Math.min(due + welcomes, COUNTED_MAX),
+    );
   }
 
-  /** Seconds since the oldest due mail became due; 0 if none is due. */
+  /** Seconds since the oldest due mail, or a welcome that is none yet, became due; 0 if none is due. */
   measureDelay(now: Date): Query<number> {
-    const delays = MAIL_KINDS.map((kind) =>
-      select<{ due: Date | string | null }, number>(
-        `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending' AND kind = ?`,
-        [kind],
-        ([row]) => (row?.due ? (now.getTime() - fromSqlTime(row.due).getTime()) / 1000 : 0),
-      ),
-    );
-    return mapped(together(delays), (seconds) => Math.max(0, ...seconds));
+    return mapped(together([this.findDue(now), this.welcomes.findWaitlists()]), ([due, waiting]) => {
+      const seconds = waiting.map(({ since }) => (now.getTime() - since.getTime()) / 1000);
+      return Math.max(0, ...due.values(), ...seconds);
+    });
   }
 
   /** How many waitlists send mails. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
@@ -15,6 +16,7 @@ import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
+import { QueueWriter } from '../queue/write/queue.writer.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink, signupPage } from '../queue/record/referral-link.js';
 import { showsPlace } from '../queue/settings/mail-words.js';
@@ -30,13 +32,26 @@ import {
   welcomeMail,
   yourTurnMail,
 } from './mail-texts.js';
-import { DueMailStore, type MailingWaitlist, type Recipient, type WebhookOwner } from './due-mail.store.js';
+import {
+  type DueKinds,
+  DueMailStore,
+  type MailingWaitlist,
+  type Recipient,
+  type WebhookOwner,
+} from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
 import { type Content, type LeaveFooter, render } from './mail-layout.js';
+import { WelcomeMaker } from './welcome.maker.js';
 
 /** How often each process looks for mails that are due. */
 const POLL_MS = 1_000;
+/** Between two claims. One of a single mail costs as much as one of many, and each commit waits for the disk. */
+const CLAIM_PAUSE_MS = 50;
+/** The same while commands wait and nobody waits for a mail: signups come first. */
+const BUSY_PAUSE_MS = 500;
+/** Somebody has asked for these. */
+const AWAITED: ReadonlySet<MailEntity['kind']> = new Set(['verification', 'signup', 'leave', 'test']);
 /** Time that mails under way get when the process stops. */
 const STOP_MS = 5_000;
 /** After this time, another process sends the mails of a process that died. */
@@ -77,6 +92,12 @@ interface Claimed {
   readonly reached: Bound | null;
 }
 
+/** What an attempt changes in the row of its mail. */
+interface Result {
+  readonly mail: MailEntity;
+  readonly change: Partial<MailEntity>;
+}
+
 /** The rows that a mail is about; undefined if deleted. */
 interface MailContext {
   readonly recipient: Recipient | undefined;
@@ -104,6 +125,8 @@ interface Claim {
 export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.dispatch(), POLL_MS);
   private readonly sending = new Set<Promise<void>>();
+  /** Of attempts that are over, to be stored together. */
+  private results: Result[] = [];
   /**
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
    * each kind.
@@ -113,6 +136,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly mails: DueMailStore,
+    private readonly welcomes: WelcomeMaker,
+    private readonly writer: QueueWriter,
     private readonly links: VerificationLinkStore,
     private readonly leaveLinks: LeaveLinkStore,
     private readonly reader: QueueReader,
@@ -156,16 +181,20 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const timer = setTimeout(() => void this.sender.close(), STOP_MS);
     await Promise.all(this.sending);
     clearTimeout(timer);
+    await this.task.attempt(() => this.storeResults());
     await this.sender.close();
   }
 
   /** Claims as many mails as there are free connections. A slow mail does not delay the next claim. */
   private async dispatch(): Promise<void> {
     for (;;) {
+      await this.storeResults();
       const free = CONNECTIONS_MAX - this.sending.size;
       if (free === 0 || this.task.isStopped || !(await this.sender.isAvailable())) return;
-      if (!(await this.database.one(this.mails.hasDue(new Date())))) return;
-      const { due, claimed, dropped } = await this.claim(free);
+      let kinds = await this.findDue();
+      if (!kinds.has('welcome') && (await this.welcomes.makeSome()) > 0) kinds = await this.findDue();
+      if (kinds.size === 0) return;
+      const { due, claimed, dropped } = await this.claim(free, kinds);
       for (const { mail, bound } of dropped) {
         this.metrics.count('dropped');
         this.tasks.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail beyond a bound was dropped');
@@ -182,13 +211,19 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         this.sending.add(sending);
       }
       if (due === 0 && !this.kinds.some(({ turns, nextFrom }) => nextFrom > 0 || turns.size > 0)) return;
+      const canWait = [...kinds.keys()].every((kind) => !AWAITED.has(kind));
+      await pause(canWait && this.writer.waiting > 0 ? BUSY_PAUSE_MS : CLAIM_PAUSE_MS);
     }
   }
 
-  private async claim(limit: number): Promise<Claim> {
+  private findDue(): Promise<DueKinds> {
+    return this.database.one(this.mails.findDue(new Date()));
+  }
+
+  private async claim(limit: number, kinds: DueKinds): Promise<Claim> {
     return this.database.pipelinedTransaction(async (session) => {
       const now = new Date();
-      const due = await this.lockDue(session, now, limit);
+      const due = await this.lockDue(session, now, limit, kinds);
       if (due.length === 0) return { due: 0, claimed: [], dropped: [] };
       const { contextOf, bounds } = await this.readContext(session, due, now);
       const claimed: Claimed[] = [];
@@ -227,13 +262,16 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   }
 
   /** Locks the mails whose turn it is: at most `limit`, and fewer if a waitlist has fewer than its share. */
-  private async lockDue(session: Session, now: Date, limit: number): Promise<MailEntity[]> {
+  private async lockDue(session: Session, now: Date, limit: number, dueKinds: DueKinds): Promise<MailEntity[]> {
+    const kinds = this.kinds.filter(
+      ({ kind, turns, nextFrom }) => dueKinds.has(kind) || turns.size > 0 || nextFrom > 0,
+    );
     const [, waiting] = await session.all([
       this.mails.lockClaims(),
-      together(this.kinds.map(({ kind, nextFrom }) => this.mails.findWaiting(kind, nextFrom, now))),
+      together(kinds.map(({ kind, nextFrom }) => this.mails.findWaiting(kind, nextFrom, now))),
     ]);
     const due: MailEntity[] = [];
-    for (const [index, one] of this.kinds.entries()) {
+    for (const [index, one] of kinds.entries()) {
       const { waitlists, nextFrom } = waiting[index]!;
       one.nextFrom = nextFrom;
       one.turns.add(waitlists);
@@ -321,13 +359,13 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content, footer)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
-      await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
+      this.results.push({ mail, change: { status: 'sent', nextAttemptAt: null } });
       return;
     }
     if (receipt.outcome === 'unavailable') {
       // Undo the claim: an attempt does not count while the server is unavailable.
       const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
-      await this.database.one(this.mails.settle(mail, { attempts, attemptedAt, nextAttemptAt }));
+      this.results.push({ mail, change: { attempts, attemptedAt, nextAttemptAt } });
       return;
     }
     const delayMs = receipt.outcome === 'deferred' ? retryDelayMs(mail.attempts) : null;
@@ -339,7 +377,21 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       delayMs === null
         ? { status: 'failed' as const, nextAttemptAt: null }
         : { nextAttemptAt: new Date(Date.now() + delayMs) };
-    await this.database.one(this.mails.settle(mail, change));
+    this.results.push({ mail, change });
+  }
+
+  private async storeResults(): Promise<void> {
+    const results = this.results;
+    if (results.length === 0) return;
+    this.results = [];
+    try {
+      await this.database.pipelinedTransaction((session) =>
+        session.commit(results.map(({ mail, change }) => this.mails.settle(mail, change))),
+      );
+    } catch (error) {
+      this.results.push(...results);
+      throw error;
+    }
   }
 }
 

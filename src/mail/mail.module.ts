@@ -13,6 +13,7 @@ import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
 import { WaitlistMailController } from './waitlist-mail.controller.js';
 import { WaitlistMailService } from './waitlist-mail.service.js';
+import { WelcomeMaker } from './welcome.maker.js';
 
 /** Mails to people and owners, and the links in them. */
 @Module({
@@ -23,6 +24,7 @@ import { WaitlistMailService } from './waitlist-mail.service.js';
     MailSender,
     MailMetrics,
     DueMailStore,
+    WelcomeMaker,
     RequestedMails,
     VerificationService,
     LeavingService,

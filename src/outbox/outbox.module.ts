@@ -13,10 +13,20 @@ import { SignupEventStore } from './signup-event.store.js';
 import { VerificationLinkEntity } from './verification-link.entity.js';
 import { VerificationLinkStore } from './verification-link.store.js';
 import { WebhookEntity } from './webhook.entity.js';
+import { WelcomeMailEntity } from './welcome-mail.entity.js';
+import { WelcomeMailStore } from './welcome-mail.store.js';
 
-const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkStore, LeaveLinkStore, OutboxSignal];
+const PROVIDERS = [
+  DeliveryStore,
+  SignupEventStore,
+  MailStore,
+  WelcomeMailStore,
+  VerificationLinkStore,
+  LeaveLinkStore,
+  OutboxSignal,
+];
 
-/** The rows that transactions leave for the dispatchers: events of signups, deliveries, mails, the links in mails. */
+/** The rows that transactions leave for the dispatchers: events of signups, deliveries, welcomes, mails, their links. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([
@@ -25,6 +35,7 @@ const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkS
       DeliveryEntity,
       PayloadEntity,
       MailEntity,
+      WelcomeMailEntity,
       VerificationLinkEntity,
       LeaveLinkEntity,
     ]),

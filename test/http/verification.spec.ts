@@ -67,7 +67,10 @@ async function allAreSent(): Promise<void> {
   const last = Array.from({ length: CONNECTIONS_MAX }, newEmail);
   for (const email of last) mail.refuse(email, 'silence');
   service.app.get(MailDispatcher).wake();
-  await until(async () => !(await service.app.get(Database).one(service.app.get(DueMailStore).hasDue(new Date()))));
+  await until(async () => {
+    const due = await service.app.get(Database).one(service.app.get(DueMailStore).findDue(new Date()));
+    return due.size === 0;
+  });
   await Promise.all(last.map((email) => service.world.signup({ id }, { email })));
   service.app.get(MailDispatcher).wake();
   await until(() => last.every((email) => mail.tried.includes(email)));

@@ -9,6 +9,7 @@ import { SignupEventStore } from '../../src/outbox/signup-event.store.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { LeaveLinkStore } from '../../src/outbox/leave-link.store.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
+import { WelcomeMailStore } from '../../src/outbox/welcome-mail.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
@@ -165,6 +166,7 @@ describe('a deletion', () => {
         observer.app.get(MailStore).insert(id, [mail]),
         observer.app.get(DeliveryStore).insert(id, [event]),
         observer.app.get(SignupEventStore).insert([signup]),
+        observer.app.get(WelcomeMailStore).insert([{ waitlistId: id, waiterUuid, networkHash: null, createdAt: at }]),
         observer.app.get(VerificationLinkStore).insert(link),
         observer.app
           .get(LeaveLinkStore)

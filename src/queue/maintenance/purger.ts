@@ -19,6 +19,7 @@ const LONG_TABLES = [
   'delivery',
   'payload',
   'mail',
+  'welcome_mail',
   'verification_link',
   'leave_link',
 ];

@@ -3,7 +3,7 @@ import { rankKey } from '../order/rank-key.js';
 import { sourceKey } from './recent-referral.store.js';
 import { needsClick } from '../record/needs-click.js';
 import type { Credit, StoredWaiter, Trust } from '../record/waiter.js';
-import { emit, rerank, setColumns, type State } from './state.js';
+import { emit, rerank, setColumns, type State, welcome } from './state.js';
 
 /** The columns of a record that its referral decides. */
 export type Referral = Pick<StoredWaiter, 'referredByToken' | 'credit' | 'creditReasons'>;
@@ -93,8 +93,7 @@ export function markVerified(state: State, id: number): void {
 
 /** Puts a pending record at the end of the queue. It counts on the day of its signup. */
 function enter(state: State, pending: StoredWaiter): void {
-  const { at, waitlist, ledger, countedRankKeys, entered, mails } = state;
-  const { uuid, emailKey } = pending;
+  const { waitlist, ledger, countedRankKeys, entered } = state;
   const placed = { ...pending, seq: waitlist.nextSeq, status: 'waiting' as const };
   const record = { ...placed, rankKey: rankKey(placed, waitlist.spotsPerReferral) };
   setColumns(state, record.id, { seq: record.seq, status: record.status, rankKey: record.rankKey });
@@ -103,7 +102,5 @@ function enter(state: State, pending: StoredWaiter): void {
   ledger.join(record);
   emit(state, 'new_signup', record.uuid);
   entered.push(record);
-  // No stranger causes it: the click, or the owner, has verified the address.
-  if (waitlist.mailOnSignup && emailKey !== null)
-    mails.push({ waiterUuid: uuid, kind: 'welcome', emailKey, network: null, isBounded: false, at });
+  if (waitlist.mailOnSignup) welcome(state, pending, null);
 }

@@ -5,6 +5,7 @@ import { MailStore } from '../../outbox/mail.store.js';
 import type { SignupEventEntity } from '../../outbox/signup-event.entity.js';
 import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
+import { WelcomeMailStore } from '../../outbox/welcome-mail.store.js';
 import { together, type Transaction } from '../../platform/database/session.js';
 import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
 import { Ledger } from '../order/ledger.js';
@@ -30,6 +31,7 @@ export class DecisionStore {
     private readonly signupEvents: SignupEventStore,
     private readonly signupDeliveries: SignupDeliveries,
     private readonly mails: MailStore,
+    private readonly welcomes: WelcomeMailStore,
     private readonly links: VerificationLinkStore,
     private readonly leaveLinks: LeaveLinkStore,
     private readonly writes: OwnerWriteService,
@@ -39,7 +41,7 @@ export class DecisionStore {
   async store(session: Transaction, facts: Facts, decision: Decision): Promise<void> {
     const { at, waitlist, written, removals, erased, corrections, joined, changedReferrers, ledger } = decision;
     const { subscribers } = facts;
-    const { usedLinks, changedEmails, recentReferrals, mails, events } = decision;
+    const { usedLinks, changedEmails, recentReferrals, mails, welcomes, events } = decision;
     if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
     const { id } = waitlist;
     // All records that commands name, because removals and corrections hold ids, and signup events are found by uuid.
@@ -63,12 +65,15 @@ export class DecisionStore {
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
+      // Before `drop`: it waits for a mail that is being made.
+      this.welcomes.delete(id, gone),
       this.mails.drop(id, gone),
       this.mails.drop(id, changedEmails, ['verification', 'leave']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       // Whoever had the earlier email could take the person off the list.
       this.leaveLinks.deleteOf(id, changedEmails),
       this.mails.insert(id, mails),
+      this.welcomes.insert(welcomes),
       this.signupEvents.insert(signupEventsOf(decision, subscribers)),
       this.ledger.save(ledger, siblings),
     ];

@@ -195,11 +195,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Wakes the background tasks that have work after the commit. */
-  private wake({ waitlist, erased, signups, events, mails }: Decision, { subscribers }: Facts): void {
+  private wake({ waitlist, erased, signups, events, mails, welcomes }: Decision, { subscribers }: Facts): void {
     if (erased.length > 0) this.writeAheadLog.empty();
     const isSignupWanted = webhookIdsFor(subscribers, 'new_signup').length > 0;
     if (signups.length > 0 && isSignupWanted) this.signal.wakeForSignups(waitlist);
     if (events.length > 0) this.signal.wakeForDeliveries(subscribers.map(({ id }) => id));
-    if (mails.length > 0) this.signal.wakeForMails();
+    if (mails.length + welcomes.length > 0) this.signal.wakeForMails();
   }
 }

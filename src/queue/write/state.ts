@@ -1,5 +1,6 @@
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import type { NewMail } from '../../outbox/mail.store.js';
+import type { WelcomeMailEntity } from '../../outbox/welcome-mail.entity.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
 import type { AuditAction } from '../../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
@@ -96,6 +97,7 @@ export function stateOf(facts: Facts) {
     /** The uuids of the records with another email: their links end. */
     changedEmails: [] as string[],
     mails: [] as NewMail[],
+    welcomes: [] as WelcomeMailEntity[],
     signups: [] as SignupEvent[],
     /** In the order of their numbers. */
     events: [] as QueueEvent[],
@@ -181,9 +183,19 @@ export function emitSignup({ waitlist, hasSubscribers, signups }: State, { uuid,
 /** Adds a mail that a stranger may have caused, for a record that has an email. */
 export function mailUnverified(
   { mails, at }: State,
-  kind: 'verification' | 'signup' | 'welcome',
+  kind: 'verification' | 'signup',
   { uuid, emailKey }: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
   network: string | null,
 ): void {
   if (emailKey !== null) mails.push({ waiterUuid: uuid, kind, emailKey, network, isBounded: true, at });
+}
+
+/** Adds the welcome of a record that entered the queue, if it has an email. */
+export function welcome(
+  { welcomes, waitlist, at }: State,
+  { uuid, emailKey }: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
+  network: string | null,
+): void {
+  if (emailKey !== null)
+    welcomes.push({ waitlistId: waitlist.id, waiterUuid: uuid, networkHash: network, createdAt: at });
 }

@@ -6,6 +6,7 @@ import { waiterName } from './1795651200000-waiter-name.js';
 import { waitlistSlugs } from './1795737600000-waitlist-slugs.js';
 import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
+import { welcomeMails } from './1795996800000-welcome-mails.js';
 
 /** Later migrations go behind these; a released one never changes. */
 export const migrations = [
@@ -17,6 +18,7 @@ export const migrations = [
   ...waitlistSlugs,
   ...waitlistMails,
   ...leaveLinks,
+  ...welcomeMails,
 ];
 
 /** v0.2.0 has older migrations only. */

@@ -10,7 +10,7 @@ import type { Applicant, Found, Newcomer, Status, StoredWaiter, Waiter } from '.
 import type { LeanWaitlist } from '../../settings/waitlist.table.js';
 import { giveCredit, judgeReferral, type Referral } from '../credit.js';
 import { type Command, weightOf } from '../command.js';
-import { addHolder, emitSignup, mailUnverified, type State } from '../state.js';
+import { addHolder, emitSignup, mailUnverified, type State, welcome } from '../state.js';
 
 /** The answer to a join whose contact data a record of the waitlist has already. */
 export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
@@ -52,7 +52,8 @@ function findOrAdd(state: State, applicant: Applicant): Found | Duplicate {
   if (phoneKey !== null) takenPhones.set(phoneKey, waiter);
   addHolder(state.mailboxHolders, mailbox, waiter.uuid);
   const kind = newcomersMail(waitlist, isPending);
-  if (kind) mailOnce(state, kind, waiter, network);
+  if (kind === 'welcome') welcome(state, waiter, network);
+  else if (kind) mailOnce(state, kind, waiter, network);
   if (isPending) {
     waitlist.nextPending += 1;
   } else {
@@ -72,7 +73,7 @@ function newcomersMail({ verification, mailOnSignup }: LeanWaitlist, isPending: 
 /** A repeated signup in the same batch causes no other mail. */
 function mailOnce(
   state: State,
-  kind: 'verification' | 'signup' | 'welcome',
+  kind: 'verification' | 'signup',
   record: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
   network: string | null,
 ): void {

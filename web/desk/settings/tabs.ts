@@ -1,5 +1,14 @@
 /** The last part of the address of each tab, in order. */
-export const SETTINGS_TABS = ['form', 'referrals', 'trust', 'mails', 'appearance', 'keys', 'webhooks', 'danger'] as const;
+export const SETTINGS_TABS = [
+  'form',
+  'referrals',
+  'trust',
+  'mails',
+  'appearance',
+  'keys',
+  'webhooks',
+  'danger',
+] as const;
 export type SettingsTabName = (typeof SETTINGS_TABS)[number];
 
 /** Earlier addresses of tabs. */

@@ -9,8 +9,8 @@ import { DueMailStore } from './due-mail.store.js';
 const MADE_AT_ONCE = 100;
 
 /**
- * Makes the mails of welcomes: the next ones when the last ones have been tried. So a rush of signups, which has no time
- * for the indexes of mails, leaves short rows, and accounts take turns however many wait.
+ * Makes the mails of welcomes: the next ones when the last ones have been tried. So a rush of signups, which has no
+ * time for the indexes of mails, leaves short rows, and accounts take turns however many wait.
  */
 @Injectable()
 export class WelcomeMaker {

@@ -19,8 +19,8 @@ export const WORDED_MAILS = ['verification', 'welcome', 'your_turn'] as const;
 export type WordedMail = (typeof WORDED_MAILS)[number];
 
 /**
- * A mail to the person of a record, the owner of a webhook or the owner of a waitlist. Holds no address: it is read when
- * the mail is sent.
+ * A mail to the person of a record, the owner of a webhook or the owner of a waitlist. Holds no address: it is read
+ * when the mail is sent.
  */
 @Entity('mail')
 export class MailEntity {

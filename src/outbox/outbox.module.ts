@@ -26,7 +26,7 @@ const PROVIDERS = [
   OutboxSignal,
 ];
 
-/** The rows that transactions leave for the dispatchers: events of signups, deliveries, welcomes, mails, their links. */
+/** The rows that transactions leave for the dispatchers: events of signups, deliveries, welcomes, mails, links. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

@@ -16,8 +16,8 @@ export interface Act {
 }
 
 /**
- * Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. `start` is for a button
- * that the act disables or removes: it keeps the focus.
+ * Opens or closes a waitlist, or makes it public or private. Shows the notice `done` afterwards. `start` is for a
+ * button that the act disables or removes: it keeps the focus.
  */
 export function useWaitlistChange(waitlistId: number) {
   const queries = useQueryClient();

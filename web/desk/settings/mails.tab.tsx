@@ -176,7 +176,7 @@ function MailPreview({
         fullWidth
         data={KINDS.map(({ kind: value, title: label }) => ({ value, label }))}
         value={kind}
-        onChange={(value) => onKind(value as Kind)}
+        onChange={(value) => onKind(value)}
       />
       {preview.isError && <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />}
       {preview.data && (

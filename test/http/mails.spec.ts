@@ -4,6 +4,7 @@ import { parseHTML } from 'linkedom';
 import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
+import { WelcomeMailEntity } from '../../src/outbox/welcome-mail.entity.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -35,7 +36,9 @@ async function mailsTo(email: string, count = 1) {
 /** Resolves once no mail of the waitlist waits, and returns the kinds of all that were stored for it, in order. */
 async function kindsOf({ id }: OwnedWaitlist): Promise<string[]> {
   const mails = service.app.get(DataSource).getRepository(MailEntity);
+  const welcomes = service.app.get(DataSource).getRepository(WelcomeMailEntity);
   service.app.get(MailDispatcher).wake();
+  await until(async () => !(await welcomes.existsBy({ waitlistId: id })));
   await until(async () => !(await mails.existsBy({ waitlistId: id, status: 'pending' })));
   return (await mails.find({ where: { waitlistId: id }, order: { id: 'ASC' } })).map(({ kind }) => kind);
 }

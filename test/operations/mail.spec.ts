@@ -16,6 +16,8 @@ const LEASE_ENDED_MS = 3 * 60_000;
 /** After the first delay of the schedule. */
 const RETRY_MS = 7_000;
 const PEOPLE = 40;
+/** More welcomes than become mails at once. */
+const RUSH = 120;
 /** More than one claim reads. */
 const PUT_OFF_WAITLISTS = 2_000;
 const MAIL_FROM = 'launch@example.com';
@@ -120,6 +122,21 @@ describe('mails of several processes', () => {
     await until(() => mail.arrived.length === 4);
 
     expect(recipients()).toEqual([asked.email, waitlist.owner.email, letIn.email, welcomed.email]);
+  });
+
+  it('welcome a person of another waitlist before the rest of a rush, and nobody who has left', async () => {
+    const rush = await observer.world.waitlist({ mail_on_signup: true });
+    const [leaver] = await observer.world.signups(rush, RUSH);
+    const erasure = { waitlist_id: rush.id, signups: [{ uuid: leaver.uuid }] };
+    await observer.api.call('DELETE', '/api/v1/signup', erasure, { token: rush.owner.token });
+    const other = await observer.world.signup(await observer.world.waitlist({ mail_on_signup: true }));
+
+    observer.startTasks();
+    await mail.mailsTo(other.email);
+
+    expect(recipients().indexOf(other.email)).toBeLessThan(2 * CONNECTIONS_MAX);
+    await until(() => mail.arrived.length === RUSH);
+    expect(recipients()).not.toContain(leaver.email);
   });
 
   it('are sent again if the server was silent for ten seconds', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { chunksOf, fromSqlTime, placeholders } from '../platform/database/dialect.js';
+import { chunksOf, fromSqlTime } from '../platform/database/dialect.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import type { Contender } from '../platform/limits/turns.js';
@@ -58,15 +58,11 @@ export class WelcomeMailStore {
     );
   }
 
-  /** Waits for a transaction that makes mails of some of them. */
-  delete(waitlistId: number, uuids: readonly string[]): Query<unknown> {
+  /** One statement per row: given a list, MySQL may scan the table and wait for rows that signups are inserting. */
+  delete(welcomes: readonly WelcomeMailEntity[]): Query<unknown> {
     return together(
-      chunksOf(uuids, ROWS_MAX).map((some) =>
-        write(
-          `${this.database.dialect.deleteByPrimaryKey('welcome_mail')}
-           WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
-          [waitlistId, ...some],
-        ),
+      welcomes.map(({ waitlistId, waiterUuid }) =>
+        write('DELETE FROM welcome_mail WHERE waitlist_id = ? AND waiter_uuid = ?', [waitlistId, waiterUuid]),
       ),
     );
   }

@@ -65,6 +65,8 @@ const LANG = {
   example: 'en',
 } as const;
 const TEXT_LENGTH_MAX = 500;
+/** In answers. It leaves room for texts of later versions. */
+const TEXTS_SHOWN_MAX = 200;
 const TEXTS = {
   description:
     'Texts of the page and the widget in place of the default ones of `lang`, by their keys. A text may have several lines. Line breaks show in paragraphs; elsewhere they count as spaces.',
@@ -206,7 +208,7 @@ export class DisplayDto {
   @ApiProperty({
     ...TEXTS,
     type: 'object',
-    maxProperties: OWN_TEXT_KEYS.length,
+    maxProperties: TEXTS_SHOWN_MAX,
     additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX },
   })
   texts!: Readonly<Record<string, string>>;

@@ -5,8 +5,10 @@ import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { CONNECTIONS_MAX } from '../../src/mail/mail.sender.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
+import { WelcomeMailEntity } from '../../src/outbox/welcome-mail.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import { write } from '../../src/platform/database/session.js';
+import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { ahead, withoutIntervals } from '../support/clock.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
@@ -137,6 +139,18 @@ describe('mails of several processes', () => {
     expect(recipients().indexOf(other.email)).toBeLessThan(2 * CONNECTIONS_MAX);
     await until(() => mail.arrived.length === RUSH);
     expect(recipients()).not.toContain(leaver.email);
+  });
+
+  it('welcome nobody who waited for it as long as mails are kept', async () => {
+    const waitlist = await observer.world.waitlist({ mail_on_signup: true });
+    const [old] = await observer.world.signups(waitlist, 2);
+    const welcomes = observer.app.get(DataSource).getRepository(WelcomeMailEntity);
+    await welcomes.update({ waiterUuid: old.uuid }, { createdAt: new Date(0) });
+
+    await observer.app.get(Sweeper).sweepAll();
+
+    expect(await welcomes.find()).toMatchObject([{ waitlistId: waitlist.id }]);
+    expect(await welcomes.existsBy({ waiterUuid: old.uuid })).toBe(false);
   });
 
   it('are sent again if the server was silent for ten seconds', async () => {

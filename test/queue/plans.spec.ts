@@ -71,7 +71,6 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   sqlite_autoindex_signup_event_1: 1,
   /** The kinds of mails that an owner has worded. */
   sqlite_autoindex_waitlist_mail_1: 1,
-  sqlite_autoindex_welcome_mail_1: 2,
   mail_waiter: 2,
   /** The mails to one mailbox: the bounds of a day keep them few. */
   mail_mailbox: 1,

@@ -65,8 +65,6 @@ export class DecisionStore {
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
-      // Before `drop`: it waits for a mail that is being made.
-      this.welcomes.delete(id, gone),
       this.mails.drop(id, gone),
       this.mails.drop(id, changedEmails, ['verification', 'leave']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),

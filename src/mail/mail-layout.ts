@@ -48,7 +48,7 @@ const HTML = `<!doctype html>
 <p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" dir="ltr" style="color:#5c636d;">{{button.url}}</a></p>
 {{/if}}
 {{#each links}}
-<p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;">{{label}}<br><a href="{{url}}" style="color:#5c636d;">{{url}}</a></p>
+<p style="margin:0 0 16px;color:#5c636d;font-size:14px;">{{label}}<br><a href="{{url}}" style="color:#5c636d;word-break:break-all;">{{url}}</a></p>
 {{/each}}
 {{#if note}}
 <p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>

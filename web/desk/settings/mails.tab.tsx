@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, Group, SegmentedControl, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, SegmentedControl, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
@@ -75,7 +75,7 @@ export function MailsTab({ waitlist }: { waitlist: Waitlist }) {
               />
               <Textarea
                 label={`Text of the mail “${title}”`}
-                description={<Placeholders names={placeholders} />}
+                description={placeholdersText(placeholders)}
                 inputWrapperOrder={['label', 'input', 'description', 'error']}
                 autosize
                 minRows={3}
@@ -131,19 +131,9 @@ function SwitchSection({
   );
 }
 
-function Placeholders({ names }: { names: readonly string[] }) {
-  return (
-    <>
-      Between our greeting and the button. Leave empty for the default. You can use{' '}
-      {names.map((name, index) => (
-        <span key={name}>
-          {index > 0 && ', '}
-          <Code>{name}</Code>
-        </span>
-      ))}
-      {names.includes('{first_name}') && '. The first name is empty unless the address is confirmed'}.
-    </>
-  );
+function placeholdersText(names: readonly string[]): string {
+  const unless = names.includes('{first_name}') ? ' The first name is empty unless the address is confirmed.' : '';
+  return `Between our greeting and the button. Leave empty for the default. You can use ${names.join(', ')}.${unless}`;
 }
 
 function MailPreview({

@@ -70,6 +70,7 @@ test('each tab has an address, works by keyboard, and shows nothing that hinders
     form: 'Form',
     referrals: 'Referrals',
     trust: 'Trust',
+    mails: 'Mails',
     appearance: 'Appearance',
     keys: 'Keys',
     webhooks: 'Webhooks',

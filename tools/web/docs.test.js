@@ -17,6 +17,7 @@ const EMPTY = [
   'logOut',
   'endSession',
   'resendVerification',
+  'sendTestMail',
 ];
 
 let stage, service, page;

@@ -201,6 +201,7 @@ for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf
 for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf })) {
   for (const provider of PROVIDERS)
     test(`the ${where} has the captcha of ${provider}, and joins with its token`, async () => {
+      // Its texts are those of the language, English.
       const id = await stage.waitlist({ captcha: captchaOf(provider), lang: 'en-GB' });
       const page = await stage.openPage({ origins: [site.url, ...ORIGINS], colorScheme: 'dark' });
       const requests = await serveCaptchas(page.context());
@@ -210,7 +211,7 @@ for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf
       const [options] = (await page.evaluate(`${provider}.options()`)) as Record<string, unknown>[];
       assert.deepEqual(
         [options?.sitekey, options?.theme, options?.size, options?.language, options?.hl],
-        ['the-site-key', 'dark', 'normal', 'en-GB', 'en-GB'],
+        ['the-site-key', 'dark', 'normal', 'en', 'en'],
       );
       await page.getByLabel('Email').fill('ada@example.com');
       await button(page, 'Join the waitlist').click();

@@ -139,7 +139,7 @@ export class DueMailStore {
     );
   }
 
-  /** By id. */
+  /** By id, with the owner's words. */
   findWaitlists(ids: readonly number[]): Query<ReadonlyMap<number, MailingWaitlist>> {
     const found = select<Row, readonly WholeWaitlist[]>(
       `SELECT ${this.waitlists.select('l')} FROM waitlist l WHERE l.id IN (${placeholders(ids.length)})`,

@@ -96,11 +96,11 @@ function ownWelcome(
 export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content {
   const { verification, hostedPage: url } = waitlist;
   const person = { firstName: 'Ada', place: 5, privatePage: url, referralLink: referralLink(url, '7ZZ0K3M9QXVB') };
-  const isPending = verification === 'required';
-  if (kind === 'verification') return verificationMail(waitlist, isPending ? null : person.place, url);
+  const isVerifiedFirst = verification === 'required';
+  if (kind === 'verification') return verificationMail(waitlist, isVerifiedFirst ? null : person.place, url);
   if (kind === 'your_turn') return yourTurnMail(waitlist, verification === 'off' ? null : person.firstName);
   if (verification === 'optional') return signupMail(waitlist, person, url);
-  return welcomeMail(waitlist, isPending ? person : { ...person, firstName: null });
+  return welcomeMail(waitlist, isVerifiedFirst ? person : { ...person, firstName: null });
 }
 
 /** Tells an offboarded person that it is their turn. */

@@ -85,8 +85,9 @@ export class FormPosts {
   }
 
   private async problemPage(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
-    const isReadable = answer.status < 500 && !(answer.error_code === 'RATE_LIMITED' && !request.form);
-    // A service that is overloaded, or without its database, reads nothing more; nor is anything read beyond the limit.
+    // A service that is overloaded, or without its database, reads nothing more. Beyond the limit, it reads only to show
+    // a form again.
+    const isReadable = answer.status < 500 && (answer.error_code !== 'RATE_LIMITED' || request.form !== undefined);
     const own = isReadable ? await this.pageOfWaitlist(request, answer) : null;
     return this.page.render(reply, own ?? pageOf(answer));
   }

@@ -154,10 +154,11 @@ export class HostedPage {
 
   /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async linkNotFound(waitlistId: number, more: DeadLink): Promise<Page> {
-    return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)), more);
+    const waitlist = publicWaitlist(await this.waitlists.getPublic(waitlistId));
+    return linkNotFoundPage(waitlist, more, this.lookupPath(waitlistId, ''));
   }
 
-  /** For what a page of the waitlist says. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
+  /** The texts of a public waitlist in its language. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
   async textsOf(waitlistId: number): Promise<Texts> {
     return textsInLanguage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }

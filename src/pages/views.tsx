@@ -216,9 +216,13 @@ export function leftPage(waitlist: PublicWaitlist): Page {
 
 export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text';
 
-/** The page of a link in a mail that is wrong, has expired or has ended. */
-export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink): Page {
+/** The page of a link in a mail that is wrong, has expired or has ended. `lookup` leads those who joined to their page. */
+export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink, lookup: string): Page {
   const texts = textsInLanguage(waitlist);
+  const [href, label] =
+    more === 'link_not_found_text'
+      ? ([waitlist.waitlist_url_location, 'link_not_found_button'] as const)
+      : ([lookup, 'find_button'] as const);
   return {
     ...messagePage('link_not_found', more, texts),
     waitlist,
@@ -226,8 +230,8 @@ export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink): Page
       <>
         <PageName waitlist={waitlist} />
         <Message heading="link_not_found" more={more} texts={texts} />
-        <a class="waitlist-button" href={waitlist.waitlist_url_location}>
-          {texts.text(more === 'link_not_found_text' ? 'link_not_found_button' : 'find_button')}
+        <a class="waitlist-button" href={href}>
+          {texts.text(label)}
         </a>
       </>
     ),

@@ -82,7 +82,7 @@ const CONTACT = {
   maxLength: 254,
   nullable: true,
   description:
-    'Whom people ask, an email or an https URL. A private page shows it where the service can mail no link to leave.',
+    'Contact for people: an email or an https URL. A private page shows it where the service can mail no link to leave.',
   example: 'hello@example.com',
 } as const;
 const LABEL = String.raw`[A-Za-z\d](?:[A-Za-z\d-]*[A-Za-z\d])?`;

@@ -64,7 +64,7 @@ describe('a waitlist in German', () => {
       [404, 'de', 'ltr', 'Seite nicht gefunden'],
     ]);
     expect(hidden.map((page) => [page.status, ...languageOf(page), textOf(page, 'h1')])).toEqual([
-      [404, 'en', 'ltr', 'This link doesn’t work any more'],
+      [404, 'en', 'ltr', 'This link doesn’t work anymore'],
       [404, 'en', 'ltr', 'Page not found'],
     ]);
   });

@@ -816,7 +816,7 @@ describe('under limits', () => {
     for (const answer of [page, form]) {
       expect([answer.status, answer.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
       expect(answer.headers['retry-after']).toBeDefined();
-      expect(textOf(answer)).toContain('There were too many requests.');
+      expect(textOf(answer)).toContain('Too many requests.');
     }
   });
 
@@ -843,7 +843,7 @@ describe('under limits', () => {
     for (const email of ['a@example.com', 'b@example.com'])
       expect(await find(email)).toEqual([404, 'We found no signup with these details.']);
     for (const email of ['c@example.com', ada.email])
-      expect(await find(email)).toEqual([429, 'There were too many requests. Please try again later.']);
+      expect(await find(email)).toEqual([429, 'Too many requests. Please try again later.']);
   });
 
   it('unknown referral tokens count too, and beyond the limit the page says nothing of the inviter', async () => {

@@ -132,7 +132,7 @@ describe('a waitlist that requires verification', () => {
     });
     const again = await service.api.get(pathBelowBase(sent));
 
-    expect(textOf(page, 'h1')).toBe('Check your mail');
+    expect(textOf(page, 'h1')).toBe('Check your email');
     expect([sent.status, pathBelowBase(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
     expect(textOf(again)).toContain('A link is on its way.');
     await mailsTo(ada.email, 2);
@@ -251,7 +251,7 @@ describe('a link', () => {
     await ahead(71 * HOUR_MS, async () => expect((await service.api.get(link)).status).toBe(200));
     await ahead(73 * HOUR_MS, async () => {
       const answer = await click(link);
-      expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link doesn’t work any more']);
+      expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link doesn’t work anymore']);
       expect(textOf(answer, 'main a')).toBe('Sign up again');
     });
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
@@ -269,7 +269,7 @@ describe('a link', () => {
       'Ce lien a expiré',
       'fr',
     ]);
-    expect(textOf(hidden, 'h1')).toBe('This link doesn’t work any more');
+    expect(textOf(hidden, 'h1')).toBe('This link doesn’t work anymore');
   });
 
   it('ends with a corrected email, which gets a mail of its own; place and credit stay', async () => {

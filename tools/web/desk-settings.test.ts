@@ -405,7 +405,7 @@ test('the preview stands beside Form and Appearance, and follows the text that i
   await preview.getByText('You’ve been let in.').waitFor();
   for (const [group, field, shown] of [
     ['a closed waitlist', 'This waitlist is closed.', 'This waitlist is closed.'],
-    ['waiting for the click in the mail', 'Check your mail', 'Open it to take your place on the list.'],
+    ['waiting for the click in the mail', 'Check your email', 'Open it to take your place on the list.'],
     ['the link in the mail', 'Confirm email', 'One more click, and your signup counts.'],
     ['an email that is not confirmed', 'Send me a link', 'No link from us yet?'],
     ['problems', 'Please check the form', 'Enter an email address, like name@example.com.'],

@@ -50,7 +50,7 @@ async function open(address: string): Promise<Page> {
 async function joinAndConfirm(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByRole('button', { name: 'Join the waitlist' }).click();
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const [{ text }] = await mail.mailsTo(email);
   const link = text?.split(/\s/).find((word) => word.startsWith(`${url}/waitlist/${id}/verify/`));
   assert.ok(link, `The mail has no link to ${url}: ${text}`);

@@ -45,7 +45,7 @@ test('the page and the widget tell of it, and the way back keeps what was typed'
   await request(other, '/waitlist/1', PUBLIC_REQUESTS_MAX);
   await page.getByRole('button', { name: 'Join the waitlist' }).click();
 
-  await page.getByRole('heading', { name: 'There were too many requests.' }).waitFor();
+  await page.getByRole('heading', { name: 'Too many requests.' }).waitFor();
   await checkPage(page, 'page-limited');
   await page.goBack();
   assert.equal(await email.inputValue(), 'ada@example.com');

@@ -90,7 +90,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByLabel('Email').fill(email);
     await button(page, 'Join the waitlist').click();
 
-    await heading(page, 'Check your mail').waitFor();
+    await heading(page, 'Check your email').waitFor();
     // Only the browser knows the address, and only in this tab.
     const typed = (shown: Page) => shown.getByText(`We sent it to \u2066${email}\u2069.`).isVisible();
     assert.equal(await typed(page), javaScriptEnabled);
@@ -149,7 +149,7 @@ test('a link that does not work any more leads back to the form, in the owner’
   });
   const page = await open(`${pageOf(id)}/verify/no-token`);
 
-  await heading(page, 'This link doesn’t work any more').waitFor();
+  await heading(page, 'This link doesn’t work anymore').waitFor();
   await checkPage(page, 'page-link-not-found');
   await page.getByRole('link', { name: 'Back to the garden' }).click();
   await heading(page, 'Join the garden').waitFor();
@@ -161,7 +161,7 @@ test('the widget asks to check the mail, and sends it again', async () => {
   await page.getByLabel('Email').fill('widget@example.com');
   await button(page, 'Join the waitlist').click();
 
-  await heading(page, 'Check your mail').waitFor();
+  await heading(page, 'Check your email').waitFor();
   await page.getByText('We sent it to \u2066widget@example.com\u2069.').waitFor();
   await checkPage(page, 'widget-check-mail');
   await mail.mailsTo('widget@example.com');

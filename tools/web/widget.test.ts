@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import arabic from '../../web/page/catalogs/ar.json' with { type: 'json' };
+import french from '../../web/page/catalogs/fr.json' with { type: 'json' };
 import { call, checkPage, type Site, Stage, startSite } from './harness.js';
 
 const SIZE_MAX = 16_000;
@@ -122,12 +124,12 @@ test('shows its usual form in place of a row if the waitlist asks for more than 
   const page = await open(`/${id}/row`);
 
   await page.getByRole('heading', { name: 'Two things' }).waitFor();
-  const input = await page.getByLabel('Email').boundingBox();
-  const submit = await button(page, 'Join the waitlist').boundingBox();
+  const input = await page.getByLabel(arabic.email).boundingBox();
+  const submit = await button(page, arabic.button).boundingBox();
   assert.ok(submit && input && submit.y > input.y + input.height);
   await stage.configure(id, { required_contact: { email: 'required', phone: 'off' } });
   await page.reload();
-  await page.getByPlaceholder('Email').waitFor();
+  await page.getByPlaceholder(arabic.email).waitFor();
   await checkPage(page, 'widget-row-rtl');
 });
 
@@ -137,7 +139,7 @@ test('leads to one’s private page after joining, and remembers nobody', async 
   await page.getByLabel('Email').fill('ada@example.com');
   await button(page, 'Join the waitlist').click();
   const opened = page.waitForEvent('popup');
-  await page.getByRole('link', { name: 'Your own page, to come back to your place' }).click();
+  await page.getByRole('link', { name: 'Your private page, with your place' }).click();
 
   const own = await opened;
   await own.getByRole('heading', { name: 'You’re number 1' }).waitFor();
@@ -309,7 +311,7 @@ test('tells people whose turn it is, in the owner’s words', async () => {
 
   await page.getByRole('heading', { name: 'À toi' }).waitFor();
   assert.equal(
-    await page.getByRole('link', { name: 'Get started' }).getAttribute('href'),
+    await page.getByRole('link', { name: french.your_turn_button }).getAttribute('href'),
     'https://example.com/welcome',
   );
   await checkPage(page, 'widget-your-turn');

@@ -25,7 +25,7 @@ export function LeaveForm({ waitlist, action, texts: { text } }: LeaveFormProps)
   );
 }
 
-/** The page after that. */
+/** Shown once the person is off the list. */
 export function Left({ waitlist, texts: { text } }: Omit<LeaveFormProps, 'action'>) {
   return (
     <>

@@ -23,7 +23,7 @@ function addressOf(contact: string): string {
   return `mailto:${contact.split('@').map(encodeURIComponent).join('@')}`;
 }
 
-/** The last words of a private page. */
+/** The end of a private page: the button that mails a link to leave, or else the contact. */
 export function Leaving({ waitlist: { contact }, texts: { text }, leave }: LeavingProps) {
   if (leave !== null)
     return (

@@ -43,7 +43,7 @@ export interface PublicWaitlist {
   readonly widget_shows_social_links: boolean;
   readonly twitter_message: string | null;
   readonly lang: string;
-  /** The owner's texts, by `OWN_TEXT_KEYS` of texts.ts. */
+  /** The owner's texts, by `OWN_TEXT_KEYS` of own-texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
   /** An email or an https URL. */

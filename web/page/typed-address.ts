@@ -1,7 +1,7 @@
 const STATUS_PATH = /\/waitlist\/(\d+)\/status\//;
 
 /**
- * Lets "Check your mail" name the address that was typed, which no page of the server knows. This tab alone keeps it,
+ * Lets "Check your email" name the address that was typed, which no page of the server knows. This tab alone keeps it,
  * until the person needs no click any more.
  */
 export function keepTypedAddress(root: Document): void {

@@ -20,7 +20,7 @@ export interface OwnerWrite extends Origin {
   markReplayed(): void;
 }
 
-/** A write that no account called for, in the log of one: of a CLI command, the first start, or somebody who leaves. */
+/** A write that no request of the account asked for: of the CLI, the first start, or a person who leaves. */
 export function operatorWrite(accountId: number): OwnerWrite {
   return { ...NO_REQUEST, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
 }

@@ -112,8 +112,7 @@ const CATALOG = {
   LEAVE_LINK_NOT_FOUND: {
     status: 404,
     detail: 'There is no such link to leave, or it has expired.',
-    remedy:
-      'Returned by the page of a link to leave, which each mail to a person has. It works for 30 days. The private page of the person mails a new one.',
+    remedy: 'Returned by the page of a link to leave. Such a link works for 30 days; the private page mails a new one.',
   },
   NO_IMPORT_FOUND: {
     status: 404,

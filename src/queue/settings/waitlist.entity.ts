@@ -51,7 +51,7 @@ export interface Display {
   readonly twitter_message: string | null;
   /** BCP 47. */
   readonly lang: string;
-  /** The owner's texts, by `OWN_TEXT_KEYS` of web/page/texts.ts. */
+  /** The owner's texts, by `OWN_TEXT_KEYS` of web/page/own-texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
   /** An email or an https URL. */

@@ -14,7 +14,7 @@ export function eraseRecord(state: State, record: StoredWaiter, tombstone: Store
   for (const holders of state.mailboxHolders.values()) holders.delete(uuid);
   // A pending record counts nowhere, and no webhook knows it.
   if (record.status === 'pending') return;
-  // Somebody whom the record had referred may have left in this batch: then it is still counted by an earlier key.
+  // If a leave in this batch changed the record's rank key, the counters still hold the earlier one.
   ledger.erase({ ...record, rankKey: countedRankKeys.get(id) ?? record.rankKey }, at);
   emit(state, 'erased_signup', uuid);
 }

@@ -51,8 +51,8 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
           <ShownIn state="joined">
             <PlainSection title="Contact">
               <TextInput
-                label="Email or address"
-                description="A person’s own page names it where the service can mail them no link to leave."
+                label="Email address or URL"
+                description="Shown on a private page where the service cannot mail the person a link to leave."
                 placeholder="hello@example.com"
                 {...form.getInputProps('contact')}
               />

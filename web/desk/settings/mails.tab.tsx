@@ -109,14 +109,14 @@ function SwitchSection({
       <Text size="sm">
         {VERIFICATION[waitlist.verification]}{' '}
         <Anchor component={Link} to={`/${waitlist.id}/settings/trust`} inherit underline="always">
-          Change that under Trust
+          Change this under Trust
         </Anchor>
       </Text>
       <Switch
         label="Welcome people when they join"
         description={
           waitlist.verification === 'optional'
-            ? 'In one mail with the question to confirm the address.'
+            ? 'Sent together with the verification mail.'
             : 'Once, when they get their place.'
         }
         disabled={!sendsMail && !saved.mail_on_signup}

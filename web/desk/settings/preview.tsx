@@ -13,7 +13,7 @@ const DOCUMENT = '<!doctype html><html><head><title>Preview</title></head><body>
 const STATES: Readonly<Record<PreviewState, string>> = {
   form: 'Form',
   faults: 'Form with problems',
-  mail: 'Check your mail',
+  mail: 'Check your email',
   verify: 'Link in the mail',
   unverified: 'Joined, email not confirmed',
   joined: 'Joined',

@@ -118,7 +118,7 @@ function VerificationSection({ form, saved, waitlist }: { form: TrustForm; saved
       <div role="status">{isTurnedOn && <JoinedBefore waitlist={waitlist} />}</div>
       <Text size="sm">
         <Anchor component={Link} to={`/${waitlist.id}/settings/mails`} inherit underline="always">
-          Word and preview the mail
+          Edit and preview this mail
         </Anchor>
       </Text>
     </PlainSection>

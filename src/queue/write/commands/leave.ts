@@ -5,9 +5,9 @@ import { eraseRecord } from '../erasure.js';
 import { recordOf } from '../state.js';
 
 /**
- * Erases the record of a person who leaves, whatever its status, and takes back the credit that its signup earned: or
- * else somebody who joins and leaves in a circle would earn the referrer a position each time. Returns the uuid, or
- * nothing if the record is erased already.
+ * Erases the record of a person who leaves, whatever its status, and takes back the credit that its signup earned:
+ * otherwise, joining and leaving again and again would move the referrer up each time. Returns the uuid, or nothing if
+ * the record is erased already.
  */
 export function leave(uuid: string, requestId: string): Command<Changed> {
   return {
@@ -18,7 +18,7 @@ export function leave(uuid: string, requestId: string): Command<Changed> {
       const record = recordOf(state, uuid);
       if (!record) return { uuids: [] };
       eraseRecord(state, record, takeBackCredit(state, record));
-      // Without the hash of an address: it would be data of somebody whom nothing else here tells of any more.
+      // Without the hash of the address: it would be personal data about somebody who is erased.
       const write = { ...operatorWrite(state.waitlist.accountId), requestId };
       state.written.push({ write, action: 'waiter_left', uuids: [uuid] });
       return { uuids: [uuid] };

@@ -70,24 +70,29 @@ const PAGED_WITH = ['status', 'offboarded_request', 'offset', 'order', 'limit', 
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
-/** The settings that pages read. */
-const DISPLAYED = [
+/** The settings that pages read, in two parts: of fifteen random ones together, few requests have no fault. */
+const WORDED = [
   'title',
   'success_title',
   'signup_button_title',
   'logo',
   'configuration_style_json',
+  'twitter_message',
+  'contact',
+];
+const SHOWN = [
   'uses_firstname_lastname',
   'uses_leaderboard',
   'leaderboard_length',
   'remove_widget_headers',
   'widget_shows_social_links',
-  'twitter_message',
   'lang',
   'your_turn_url',
-  'contact',
   'frame_origins',
 ];
+const DISPLAYED = [...WORDED, ...SHOWN];
+/** What the form asks for. */
+const ASKED = ['required_contact', 'questions'];
 /** The settings of trust. */
 const TRUSTED = ['verification', 'fraud', 'captcha'];
 /** The settings of mails. */
@@ -175,12 +180,15 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
   [MailKindDto, queryOf('/api/v1/waitlist/{waitlist_id}/mail_preview')],
   [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
-  [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
-  [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
+  ...NAMES.map((name) => [CreateWaitlistDto, pick(CreateWaitlist!, [name, 'waitlist_name'])] as const),
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...WORDED, 'waitlist_name'])],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...SHOWN, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...TRUSTED, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...MAILED, 'waitlist_name'])],
-  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS].reduce(omit, UpdateWaitlist!), isSound],
-  [UpdateWaitlistDto, pick(UpdateWaitlist!, DISPLAYED)],
+  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...ASKED].reduce(omit, UpdateWaitlist!)],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, ASKED), isSound],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, WORDED)],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, SHOWN)],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, TRUSTED)],
 ];
 const formats = Object.fromEntries(

@@ -197,12 +197,12 @@ export class DueMailStore {
     return this.mails.update({ id }, change);
   }
 
-  /** Drops the other pending verification mails to the same person. One link is enough. */
-  dropOthers({ id, waitlistId, waiterUuid }: MailEntity): Query<void> {
+  /** Drops the other pending mails of this kind to the same person. */
+  dropOthers({ id, kind, waitlistId, waiterUuid }: MailEntity): Query<void> {
     return write(
       `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
-       WHERE waitlist_id = ? AND waiter_uuid = ? AND kind = 'verification' AND status = 'pending' AND id <> ?`,
-      [waitlistId, waiterUuid, id],
+       WHERE waitlist_id = ? AND waiter_uuid = ? AND kind = ? AND status = 'pending' AND id <> ?`,
+      [waitlistId, waiterUuid, kind, id],
     );
   }
 

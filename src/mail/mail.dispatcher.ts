@@ -9,7 +9,6 @@ import { Sweeper } from '../platform/database/sweeper.js';
 import { Turns } from '../platform/limits/turns.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
-import type { LeaveLinkEntity } from '../outbox/leave-link.entity.js';
 import { LeaveLinkStore } from '../outbox/leave-link.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
@@ -75,7 +74,7 @@ interface ComposedMail {
 
 /** A link to leave. It is stored before its mail leaves. */
 interface NewLeaveLink {
-  readonly row: LeaveLinkEntity;
+  readonly row: Parameters<LeaveLinkStore['insert']>[0];
   readonly url: string;
   /** Null where the mail has the link on its button. */
   readonly footer: LeaveFooter | null;
@@ -118,8 +117,8 @@ interface Claim {
  * Sends the mails of the outbox, on every replica. A claim is one transaction: it checks the due mails against their
  * bounds, gives each verification a new link and each mail to a person one to leave, and leases the mails to this
  * process. Accounts and their waitlists take turns, for each kind of mail. A mail is sent at least once: if a process
- * dies after the server took it, it goes out again when its lease ends. The first attempt of a verification drops the
- * person's others, as after an outage.
+ * dies after the server took it, it goes out again when its lease ends. The first attempt of a verification, or of a
+ * link to leave, drops the person's others, as after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
@@ -245,7 +244,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         changes.push(this.mails.change(mail.id, lease));
         if (composed.link) changes.push(this.links.insert(composed.link));
         if (leaveLink) changes.push(this.leaveLinks.insert(leaveLink.row));
-        if (composed.link && isFirst) changes.push(this.mails.dropOthers(mail));
+        if (isFirst && isCollapsed(mail)) changes.push(this.mails.dropOthers(mail));
         if (isFirst) bounds.count(mail);
         const reached = isFirst ? bounds.boundOf(mail) : null;
         claimed.push({
@@ -401,13 +400,14 @@ function unplaced(to: string, content: Content): ComposedMail {
 
 /** Null for a mail to an owner, or about somebody or a waitlist that is deleted. */
 function leaveLinkOf({ kind }: MailEntity, now: Date, { recipient, waitlist }: MailContext): NewLeaveLink | null {
-  if (!recipient || !waitlist) return null;
+  if (!recipient || recipient.emailKey === null || !waitlist) return null;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const url = `${waitlist.numberedPage}/leave/${token}`;
   const row = {
     tokenHash: hashKey(token),
     waitlistId: waitlist.id,
     waiterUuid: recipient.uuid,
+    emailKey: recipient.emailKey,
     createdAt: now,
     expiresAt: new Date(now.getTime() + LEAVE_LINK_MS),
   };
@@ -419,9 +419,15 @@ function leaseOf({ attempts, attemptedAt }: MailEntity, now: Date) {
   return { attempts: attempts + 1, attemptedAt: attemptedAt ?? now, nextAttemptAt: new Date(now.getTime() + LEASE_MS) };
 }
 
-/** A claim takes a person's newest verification mail. The others wait for the next, in case a bound drops it. */
-function isInPlaceOf(newer: MailEntity, { kind, waiterUuid, id }: MailEntity): boolean {
-  return kind === 'verification' && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
+/** Of these, one link is enough: a person gets the newest. */
+function isCollapsed({ kind }: MailEntity): boolean {
+  return kind === 'verification' || kind === 'leave';
+}
+
+/** A claim takes the newest. The others wait for the next, in case a bound drops it. */
+function isInPlaceOf(newer: MailEntity, older: MailEntity): boolean {
+  const { kind, waiterUuid, id } = older;
+  return isCollapsed(older) && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
 }
 
 function distinct<Value extends string | number>(values: readonly (Value | null)[]): Value[] {

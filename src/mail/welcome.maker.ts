@@ -42,9 +42,8 @@ export class WelcomeMaker {
       const recipients = await session.one(this.due.findRecipients(taken.map(({ waiterUuid }) => waiterUuid)));
       const at = new Date();
       const mailOf = ({ waiterUuid, networkHash: network }: WelcomeMailEntity) => {
-        const { emailKey, verified } = recipients.get(waiterUuid) ?? {};
-        // A stranger can't have typed an address that is verified.
-        return emailKey ? [{ kind: 'welcome' as const, waiterUuid, emailKey, network, isBounded: !verified, at }] : [];
+        const emailKey = recipients.get(waiterUuid)?.emailKey;
+        return emailKey ? [{ kind: 'welcome' as const, waiterUuid, emailKey, network, isBounded: true, at }] : [];
       };
       for (const [index, [id, share]] of shares.entries()) if (locked[index]!.length < share) this.turns.remove(id);
       await session.commit([

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The link to leave at the end of a mail. It outlives its person, so that a second click finds it: it holds nothing
- * but the uuid.
+ * The link to leave at the end of a mail. It outlives its person, so that a second click finds it: it holds no personal
+ * data.
  */
 @Entity('leave_link')
 export class LeaveLinkEntity {
@@ -15,6 +15,10 @@ export class LeaveLinkEntity {
 
   @Column({ name: 'waiter_uuid', type: 'varchar' })
   waiterUuid!: string;
+
+  /** Keyed hash of the email that got the link: one sent to an earlier email of the record does nothing. */
+  @Column({ name: 'email_hash', type: 'varchar' })
+  emailHash!: string;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { type Query, select, together, write } from '../platform/database/session.js';
+import { type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import { Secrets } from '../platform/secrets/secrets.js';
 import { LeaveLinkEntity } from './leave-link.entity.js';
 
 /** The links by which people leave. */
@@ -9,12 +10,15 @@ import { LeaveLinkEntity } from './leave-link.entity.js';
 export class LeaveLinkStore {
   private readonly links: Table<LeaveLinkEntity>;
 
-  constructor(database: Database) {
+  constructor(
+    database: Database,
+    private readonly secrets: Secrets,
+  ) {
     this.links = database.table(LeaveLinkEntity);
   }
 
-  insert(link: LeaveLinkEntity): Query<void> {
-    return this.links.insert([link]);
+  insert({ emailKey, ...link }: Omit<LeaveLinkEntity, 'emailHash'> & { readonly emailKey: string }): Query<void> {
+    return this.links.insert([{ ...link, emailHash: this.hashOf(emailKey) }]);
   }
 
   /** The link of the waitlist with this hash; null without one. */
@@ -26,12 +30,12 @@ export class LeaveLinkStore {
     );
   }
 
-  /** One statement per record: given a list, MariaDB may scan the table and lock the links of other waitlists. */
-  deleteOf(waitlistId: number, uuids: readonly string[]): Query<unknown> {
-    return together(
-      uuids.map((uuid) =>
-        write('DELETE FROM leave_link WHERE waitlist_id = ? AND waiter_uuid = ?', [waitlistId, uuid]),
-      ),
-    );
+  /** Whether the link was mailed to this email. */
+  wasSentTo({ emailHash }: LeaveLinkEntity, emailKey: string | null): boolean {
+    return emailKey !== null && emailHash === this.hashOf(emailKey);
+  }
+
+  private hashOf(emailKey: string): string {
+    return this.secrets.hash('leave-link', emailKey);
   }
 }

@@ -85,9 +85,9 @@ export class FormPosts {
   }
 
   private async problemPage(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
-    // A service that is overloaded, or without its database, reads nothing more. Beyond the limit, it reads only to show
+    // A service that is overloaded, or without its database, reads nothing more. Beyond a limit, it reads only to show
     // a form again.
-    const isReadable = answer.status < 500 && (answer.error_code !== 'RATE_LIMITED' || request.form !== undefined);
+    const isReadable = answer.status < 500 && (answer.status !== 429 || request.form !== undefined);
     const own = isReadable ? await this.pageOfWaitlist(request, answer) : null;
     return this.page.render(reply, own ?? pageOf(answer));
   }

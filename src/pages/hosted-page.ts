@@ -158,7 +158,7 @@ export class HostedPage {
     return linkNotFoundPage(waitlist, more, this.lookupPath(waitlistId, ''));
   }
 
-  /** The texts of a public waitlist in its language. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
+  /** The texts of a waitlist in its language. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
   async textsOf(waitlistId: number): Promise<Texts> {
     return textsInLanguage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }

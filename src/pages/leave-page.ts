@@ -30,7 +30,7 @@ export class LeavePage {
     fastify.get<{ Params: Params }>(link, GET_OPTIONS, async (request, reply) => {
       const { waitlist_id, token } = request.params;
       const id = idOf(waitlist_id);
-      const isGone = await this.leaving.isGone(id, token, request);
+      const isGone = await this.leaving.isGone(id, token, request.ip);
       const waitlist = publicWaitlist(await this.waitlists.getForMembers(id));
       return this.page.render(reply, isGone ? leftPage(waitlist) : leavePage(waitlist, this.page.leavePath(id, token)));
     });

@@ -5,9 +5,12 @@ import { LeaderboardDto } from '../waitlist/leaderboard.dto.js';
 import { WaitlistViewDto } from '../waitlist/waitlist.dto.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 
-/* Pages show what the API would answer, and so no more than it. */
+/* Pages show what the API would answer, and so no more than it, but for the contact on private pages. */
 
-export const publicWaitlist = (waitlist: Waitlist): PublicWaitlist => WaitlistViewDto.fromPublic(waitlist);
+export const publicWaitlist = (waitlist: Waitlist): PublicWaitlist => ({
+  ...WaitlistViewDto.fromPublic(waitlist),
+  contact: waitlist.display.contact ?? null,
+});
 
 export const statusOf = (found: Found): Status => SignupDto.from(found);
 

@@ -216,7 +216,7 @@ export function leftPage(waitlist: PublicWaitlist): Page {
 
 export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text';
 
-/** The page of a link in a mail that is wrong, has expired or has ended. `lookup` leads those who joined to their page. */
+/** The page of a link in a mail that is wrong, has expired or has ended. `lookup` finds those who joined. */
 export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink, lookup: string): Page {
   const texts = textsInLanguage(waitlist);
   const [href, label] =

@@ -381,6 +381,7 @@ const OWNER_ONLY = [
   'mail_text',
   'mail_on_offboarding',
   'mail_on_signup',
+  'contact',
 ] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
@@ -412,6 +413,9 @@ export class WaitlistViewDto extends IntersectionType(
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
     const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [], mails: NO_MAILS });
     const { total_signups, current_signups } = statistics;
+    const display: Omit<DisplayDto, 'contact'> & Partial<DisplayDto> = DisplayDto.of(waitlist);
+    // Whoever counts up the ids would get the addresses of all owners.
+    delete display.contact;
     return {
       id: view.id,
       public_key: view.public_key,
@@ -426,7 +430,7 @@ export class WaitlistViewDto extends IntersectionType(
       statistics: waitlist.hidesCounts ? null : { total_signups, current_signups },
       now: new Date().toISOString(),
       captcha: waitlist.captcha && publicCaptcha(waitlist.captcha),
-      ...DisplayDto.of(waitlist),
+      ...display,
     };
   }
 }

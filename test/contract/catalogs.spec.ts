@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import ts from 'typescript';
-import { CATALOGS } from '../../web/page/catalogs.js';
-import { type CountedKey, ENGLISH, languageOf, pluralOf, textsOf } from '../../web/page/texts.js';
+import { ENTRIES } from '../../web/page/catalogs.js';
+import { type CountedKey, ENGLISH, LANGUAGES, languageOf, pluralOf, textsOf } from '../../web/page/texts.js';
 
 /** A plural category as part of a key. */
 const CATEGORY = /_(?:zero|one|two|few|many|other)$/;
@@ -12,6 +12,8 @@ const COUNTED = Object.keys(ENGLISH.entries).flatMap((key) =>
 );
 
 const placeholdersOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+
+const CATALOGS = LANGUAGES.map((language) => ({ language, entries: ENTRIES[language] }));
 
 describe.each(CATALOGS)('The catalog $language', ({ language, entries }) => {
   const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;

@@ -229,6 +229,19 @@ describe('a private page', () => {
     expect(await isThere(waitlist, ada)).toBe(false);
   });
 
+  it('mails one link however often the button is pressed at once', async () => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    const bob = await service.world.signup(waitlist);
+
+    await Promise.all(Array.from({ length: 3 }, () => askAt(waitlist, ada)));
+    await mailTo(ada.email);
+    await askAt(waitlist, bob);
+    await mailTo(bob.email);
+
+    expect(mail.tried.filter((email) => email === ada.email)).toHaveLength(1);
+  });
+
   it('sends no more than five of these mails an hour to one mailbox, over all requests', async () => {
     const waitlist = await service.world.waitlist();
     const ada = await service.world.signup(waitlist);

@@ -170,7 +170,7 @@ describe('a deletion', () => {
         observer.app.get(VerificationLinkStore).insert(link),
         observer.app
           .get(LeaveLinkStore)
-          .insert({ tokenHash, waitlistId: id, waiterUuid, createdAt: at, expiresAt: at }),
+          .insert({ tokenHash, waitlistId: id, waiterUuid, emailKey: 'ada@example.com', createdAt: at, expiresAt: at }),
       ]);
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.insert(WebhookEntity, {

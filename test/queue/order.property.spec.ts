@@ -209,7 +209,10 @@ describe('the order of the queue', () => {
     for (let round = 0; round < 3; round += 1) {
       const eve = await world.signup(waitlist, { email, referral_link: ada.referral_link });
       positions.push(await world.priorityOf(ada));
-      await queueOf(app).writer.submit(waitlist.id, commands.leave(eve.uuid, randomUUID()));
+      await queueOf(app).writer.submit(
+        waitlist.id,
+        commands.leave(eve.uuid, () => true, randomUUID()),
+      );
       positions.push(await world.priorityOf(ada));
     }
 
@@ -307,7 +310,12 @@ function queueModule(next: () => Service): EntryPoint {
       return true;
     },
     leave: async ({ id }, uuid) => {
-      expect(await writer().submit(id, commands.leave(uuid, randomUUID()))).toEqual({ uuids: [uuid] });
+      expect(
+        await writer().submit(
+          id,
+          commands.leave(uuid, () => true, randomUUID()),
+        ),
+      ).toEqual({ uuids: [uuid] });
       return true;
     },
     click: async ({ id }, token) => {
@@ -734,10 +742,11 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   }
 
   /** A link to leave that was mailed to a person. */
-  async function leaveLink({ waiter: { uuid: waiterUuid } }: Person): Promise<string> {
+  async function leaveLink(person: Person): Promise<string> {
     const token = newToken();
+    const { uuid: waiterUuid, emailKey } = await findByUuid(person);
     const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-    const link = { tokenHash: hashOf(token), waitlistId: id, waiterUuid, createdAt, expiresAt };
+    const link = { tokenHash: hashOf(token), waitlistId: id, waiterUuid, emailKey: emailKey!, createdAt, expiresAt };
     await next().app.get(Database).one(next().app.get(LeaveLinkStore).insert(link));
     return token;
   }

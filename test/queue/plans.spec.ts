@@ -75,7 +75,6 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The mails to one mailbox: the bounds of a day keep them few. */
   mail_mailbox: 1,
   verification_link_waiter: 2,
-  leave_link_waiter: 2,
   sqlite_autoindex_verification_link_1: 1,
   /** The days of a span, at most 366. */
   sqlite_autoindex_waitlist_day_1: 1,
@@ -159,7 +158,10 @@ describe('the plans of the frequent statements', () => {
       const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
       await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
       await queue.writer.submit(crowd.id, commands.erase(others, operatorWrite(1)));
-      await queue.writer.submit(crowd.id, commands.leave(leaver, 'request'));
+      await queue.writer.submit(
+        crowd.id,
+        commands.leave(leaver, () => true, 'request'),
+      );
     }));
 
   it('put a record in the queue at a click, and take credit from its referrer, and from one with all referrals', () =>

@@ -92,7 +92,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     await heading(page, 'Check your email').waitFor();
     // Only the browser knows the address, and only in this tab.
-    const typed = (shown: Page) => shown.getByText(`We sent it to \u2066${email}\u2069.`).isVisible();
+    const typed = (shown: Page) => shown.getByText(`You entered \u2066${email}\u2069.`).isVisible();
     assert.equal(await typed(page), javaScriptEnabled);
     assert.equal(await typed(await open(page.url(), { javaScriptEnabled })), false);
     await look(page, 'page-check-mail');
@@ -162,7 +162,7 @@ test('the widget asks to check the mail, and sends it again', async () => {
   await button(page, 'Join the waitlist').click();
 
   await heading(page, 'Check your email').waitFor();
-  await page.getByText('We sent it to \u2066widget@example.com\u2069.').waitFor();
+  await page.getByText('You entered \u2066widget@example.com\u2069.').waitFor();
   await checkPage(page, 'widget-check-mail');
   await mail.mailsTo('widget@example.com');
   await button(page, 'Send it again').click();

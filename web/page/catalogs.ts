@@ -11,9 +11,9 @@ import ptBR from './catalogs/pt-BR.json' with { type: 'json' };
 import tr from './catalogs/tr.json' with { type: 'json' };
 import zhHans from './catalogs/zh-Hans.json' with { type: 'json' };
 import type { PublicWaitlist } from './model.js';
-import { type Catalog, type Language, LANGUAGES, languageOf, type Texts, textsOf } from './texts.js';
+import { type Catalog, type Language, languageOf, type Texts, textsOf } from './texts.js';
 
-const ENTRIES: Readonly<Record<Language, Catalog['entries']>> = {
+export const ENTRIES: Readonly<Record<Language, Catalog['entries']>> = {
   ar,
   de,
   en,
@@ -29,8 +29,6 @@ const ENTRIES: Readonly<Record<Language, Catalog['entries']>> = {
 };
 
 /** For the server, which has all languages; the widget and the desk load the one they show. */
-export const CATALOGS: readonly Catalog[] = LANGUAGES.map((language) => ({ language, entries: ENTRIES[language] }));
-
 export function textsInLanguage(waitlist: Pick<PublicWaitlist, 'lang' | 'texts'>): Texts {
   const language = languageOf(waitlist.lang);
   return textsOf(waitlist, { language, entries: ENTRIES[language] });

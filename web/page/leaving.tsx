@@ -24,7 +24,7 @@ function addressOf(contact: string): string {
 }
 
 /** The end of a private page: the button that mails a link to leave, or else the contact. */
-export function Leaving({ waitlist: { contact }, texts: { text }, leave }: LeavingProps) {
+export function Leaving({ waitlist: { contact = null }, texts: { text }, leave }: LeavingProps) {
   if (leave !== null)
     return (
       <form class="waitlist-leave" method="post" action={leave.action}>

@@ -46,8 +46,8 @@ export interface PublicWaitlist {
   /** The owner's texts, by `OWN_TEXT_KEYS` of own-texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
-  /** An email or an https URL. */
-  readonly contact: string | null;
+  /** An email or an https URL. Not in the API's answer. */
+  readonly contact?: string | null;
 }
 
 /** A record, as the public may see it. */

@@ -70,7 +70,7 @@ export function textsOf({ lang, texts }: Pick<PublicWaitlist, 'lang' | 'texts'>,
   return {
     lang: shown,
     direction: directionOf(shown),
-    text: (key, values = {}) => filled(texts[key] ?? entries[key] ?? '', values),
+    text: (key, values = {}) => filled(texts[key] ?? entries[key] ?? ENGLISH.entries[key] ?? '', values),
     count: (key, amount) => counted(key, pluralOf(language, amount), numbers.format(amount)),
     counted,
   };

@@ -4,6 +4,8 @@ import { type Catalog, ENGLISH, languageOf } from '../page/texts.js';
 /** Where this script came from, which may be below a path. */
 const SERVICE = new URL('.', (document.currentScript as HTMLScriptElement).src);
 const TIMEOUT_MS = 15_000;
+/** Without it, the form is English. */
+const CATALOG_TIMEOUT_MS = 3_000;
 const TOO_MANY_REQUESTS = 429;
 
 /** An answer that is no success, as problem details. */
@@ -58,7 +60,7 @@ export async function getCatalog({ lang }: PublicWaitlist, loaded: Catalog): Pro
   try {
     const response = await fetch(new URL(`widget/texts/${language}.json`, SERVICE), {
       credentials: 'omit',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(CATALOG_TIMEOUT_MS),
     });
     return response.ok ? { language, entries: (await response.json()) as Catalog['entries'] } : ENGLISH;
   } catch {

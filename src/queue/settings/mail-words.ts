@@ -35,6 +35,8 @@ export const PLACEHOLDERS = {
   your_turn: NAMES,
 } as const satisfies Record<WordedMail, readonly Placeholder[]>;
 
+/** In one text. A link can have 2,000 characters, and every mail has the text twice. */
+const PLACEHOLDERS_MAX = 20;
 const PLACEHOLDER = /\{([\p{L}_]+)\}/gu;
 
 /** The values of placeholders. One without a value is empty. */
@@ -63,7 +65,10 @@ export function withWords(current: Mails, changes: readonly WordChange[]): Mails
   for (const { field, kind, part, value } of changes) {
     if (value === current[kind][part]) continue;
     words = { ...words, [kind]: { ...words[kind], [part]: value } };
-    const unknown = [...(value ?? '').matchAll(PLACEHOLDER)].find(
+    const placeholders = [...(value ?? '').matchAll(PLACEHOLDER)];
+    if (placeholders.length > PLACEHOLDERS_MAX)
+      faults.push({ field, rule: 'max_items', message: `must have at most ${PLACEHOLDERS_MAX} placeholders` });
+    const unknown = placeholders.find(
       ([, name]) => !(PLACEHOLDERS[kind] as readonly string[]).includes(name as string),
     );
     if (unknown) faults.push({ field, rule: 'known', message: unknownPlaceholder(unknown[0], kind) });

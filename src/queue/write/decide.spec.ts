@@ -289,8 +289,18 @@ describe('a batch', () => {
     const referred = [1, 2, 3].map((number) => record(number, { referredByToken: 'T6', credit: 'credited' }));
     const pending = record(4, { status: 'pending', referredByToken: 'T6', credit: 'awaiting_verification' });
     const facts = { named: [...referred, pending], referrers: [six] };
-    const decision = decideWith(facts, leave('u1', 'r'), leave('u2', 'r'), leave('u4', 'r'), leave('u9', 'r'));
-    const gone = decideWith({ ...facts, named: [...facts.named, six] }, leave('u1', 'r'), leave('u6', 'r'));
+    const decision = decideWith(
+      facts,
+      leave('u1', () => true, 'r'),
+      leave('u2', () => true, 'r'),
+      leave('u4', () => true, 'r'),
+      leave('u9', () => true, 'r'),
+    );
+    const gone = decideWith(
+      { ...facts, named: [...facts.named, six] },
+      leave('u1', () => true, 'r'),
+      leave('u6', () => true, 'r'),
+    );
     const stored = new LedgerChanges({ ...WAITLIST });
     for (const one of [referred[0]!, six]) stored.erase(one, new Date());
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DeliveryStore, type NewEvent, type Subscriber, webhookIdsFor } from '../../outbox/delivery.store.js';
-import { LeaveLinkStore } from '../../outbox/leave-link.store.js';
-import { MailStore } from '../../outbox/mail.store.js';
+import { CLICK_MAILS, MailStore } from '../../outbox/mail.store.js';
 import type { SignupEventEntity } from '../../outbox/signup-event.entity.js';
 import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
@@ -33,7 +32,6 @@ export class DecisionStore {
     private readonly mails: MailStore,
     private readonly welcomes: WelcomeMailStore,
     private readonly links: VerificationLinkStore,
-    private readonly leaveLinks: LeaveLinkStore,
     private readonly writes: OwnerWriteService,
   ) {}
 
@@ -66,10 +64,8 @@ export class DecisionStore {
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
-      this.mails.drop(id, changedEmails, ['verification', 'leave']),
+      this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
-      // Whoever had the earlier email could take the person off the list.
-      this.leaveLinks.deleteOf(id, changedEmails),
       this.mails.insert(id, mails),
       this.welcomes.insert(welcomes),
       this.signupEvents.insert(signupEventsOf(decision, subscribers)),

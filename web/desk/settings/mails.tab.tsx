@@ -166,7 +166,10 @@ function MailPreview({
         fullWidth
         data={KINDS.map(({ kind: value, title: label }) => ({ value, label }))}
         value={kind}
-        onChange={(value) => onKind(value)}
+        onChange={(value) => {
+          test.reset();
+          onKind(value);
+        }}
       />
       {preview.isError && <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />}
       {preview.data && (

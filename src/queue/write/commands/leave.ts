@@ -1,4 +1,5 @@
 import { operatorWrite } from '../../../platform/idempotency/owner-write.js';
+import { Problem } from '../../../platform/problems/problem.js';
 import type { Changed, Command } from '../command.js';
 import { takeBackCredit } from '../credit.js';
 import { eraseRecord } from '../erasure.js';
@@ -7,9 +8,14 @@ import { recordOf } from '../state.js';
 /**
  * Erases the record of a person who leaves, whatever its status, and takes back the credit that its signup earned:
  * otherwise, joining and leaving again and again would move the referrer up each time. Returns the uuid, or nothing if
- * the record is erased already.
+ * the record is erased already. `wasSentTo`: whether the link was mailed to this email.
+ * @throws Problem `LEAVE_LINK_NOT_FOUND` if the record has another email now
  */
-export function leave(uuid: string, requestId: string): Command<Changed> {
+export function leave(
+  uuid: string,
+  wasSentTo: (emailKey: string | null) => boolean,
+  requestId: string,
+): Command<Changed> {
   return {
     kind: 'leave',
     weight: 1,
@@ -17,6 +23,7 @@ export function leave(uuid: string, requestId: string): Command<Changed> {
     run(state) {
       const record = recordOf(state, uuid);
       if (!record) return { uuids: [] };
+      if (!wasSentTo(record.emailKey)) throw new Problem('LEAVE_LINK_NOT_FOUND');
       eraseRecord(state, record, takeBackCredit(state, record));
       // Without the hash of the address: it would be personal data about somebody who is erased.
       const write = { ...operatorWrite(state.waitlist.accountId), requestId };

@@ -9,7 +9,7 @@ import { WelcomeMailStore } from '../outbox/welcome-mail.store.js';
 import { LARGE } from '../queue/record/waiter.js';
 import { WaiterEntity } from '../queue/record/waiter.entity.js';
 import { type Mails, NO_MAILS } from '../queue/settings/mail-words.js';
-import { WaitlistMailStore } from '../queue/settings/waitlist-mail.store.js';
+import { WaitlistMailTable } from '../queue/settings/waitlist-mail.table.js';
 import { type WholeWaitlist, WaitlistTable } from '../queue/settings/waitlist.table.js';
 import type { Tried } from './mail-bounds.js';
 
@@ -55,7 +55,7 @@ export class DueMailStore {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistTable,
-    private readonly words: WaitlistMailStore,
+    private readonly words: WaitlistMailTable,
     private readonly welcomes: WelcomeMailStore,
   ) {
     this.mails = database.table(MailEntity);

@@ -32,7 +32,7 @@ import { WaiterEntity } from './record/waiter.entity.js';
 import { WaiterStore } from './record/waiter.store.js';
 import { WaitlistEntity } from './settings/waitlist.entity.js';
 import { WaitlistMailEntity } from './settings/waitlist-mail.entity.js';
-import { WaitlistMailStore } from './settings/waitlist-mail.store.js';
+import { WaitlistMailTable } from './settings/waitlist-mail.table.js';
 import { WaitlistTable } from './settings/waitlist.table.js';
 
 const ENTRY_POINTS = [
@@ -59,7 +59,7 @@ const ENTRY_POINTS = [
     QueueMetrics,
     SignupDeliveryMaker,
     WaitlistTable,
-    WaitlistMailStore,
+    WaitlistMailTable,
     QueueStore,
     WaiterStore,
     ListingStore,
@@ -75,6 +75,6 @@ const ENTRY_POINTS = [
     PendingSweeper,
     ImportRunStore,
   ],
-  exports: [...ENTRY_POINTS, WaitlistTable, WaitlistMailStore],
+  exports: [...ENTRY_POINTS, WaitlistTable, WaitlistMailTable],
 })
 export class QueueModule {}

@@ -21,7 +21,7 @@ import { given, requireSound, type SettingChanges } from '../queue/settings/sett
 import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { isSlug, newApiKey, newPublicKey } from './waitlist-keys.js';
-import { WaitlistMailStore } from '../queue/settings/waitlist-mail.store.js';
+import { WaitlistMailTable } from '../queue/settings/waitlist-mail.table.js';
 import { type NewWaitlist, type PageRequest, WaitlistStore } from './waitlist.store.js';
 
 export type { PageRequest };
@@ -108,7 +108,7 @@ export class WaitlistService {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
-    private readonly mails: WaitlistMailStore,
+    private readonly mails: WaitlistMailTable,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly writes: OwnerWriteService,

@@ -3,7 +3,7 @@ import { AuditLog } from '../../platform/audit/audit-log.js';
 import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
 import { Ledger } from '../order/ledger.js';
 import { WaiterStore } from '../record/waiter.store.js';
-import { WaitlistMailStore } from '../settings/waitlist-mail.store.js';
+import { WaitlistMailTable } from '../settings/waitlist-mail.table.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { WaitlistTable } from '../settings/waitlist.table.js';
 
@@ -13,7 +13,7 @@ export class ExclusiveStores {
   constructor(
     readonly queues: QueueStore,
     readonly waitlists: WaitlistTable,
-    readonly mails: WaitlistMailStore,
+    readonly mails: WaitlistMailTable,
     readonly ledger: Ledger,
     readonly waiters: WaiterStore,
     readonly audit: AuditLog,

@@ -8,7 +8,7 @@ import { WaitlistMailEntity } from './waitlist-mail.entity.js';
 
 /** The owners' words of mails. They are long, and no signup reads them: so they are not in the row of the waitlist. */
 @Injectable()
-export class WaitlistMailStore {
+export class WaitlistMailTable {
   private readonly mails: Table<WaitlistMailEntity>;
 
   constructor(database: Database) {

@@ -35,11 +35,12 @@ const HTML = `<!doctype html>
 <title>{{subject}}</title>
 </head>
 <body style="margin:0;padding:0;background:#f5f6f7;">
+<div role="main">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f5f6f7;">
 <tr><td align="center" style="padding:32px 16px;">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:480px;background:#ffffff;border:1px solid #e2e4e8;border-radius:12px;">
 <tr><td dir="{{direction}}" style="padding:32px;text-align:start;color:#1a1d21;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;">
-<p style="margin:0 0 24px;color:#5c636d;font-size:14px;"><bdi>{{name}}</bdi></p>
+<h1 style="margin:0 0 24px;color:#5c636d;font-size:14px;font-weight:400;"><bdi>{{name}}</bdi></h1>
 {{#each paragraphs}}
 <p style="margin:0 0 16px;">{{#each this}}{{#unless @first}}<br>{{/unless}}{{this}}{{/each}}</p>
 {{/each}}
@@ -60,6 +61,7 @@ const HTML = `<!doctype html>
 </table>
 </td></tr>
 </table>
+</div>
 </body>
 </html>
 `;

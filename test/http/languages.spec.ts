@@ -87,6 +87,7 @@ it.each([
   ['English without a catalog', { lang: 'sv' }, ['en', 'ltr'], 'Join the waitlist'],
   ['of the owner’s texts', { lang: 'sv', texts: { button: 'Ställ dig i kön' } }, ['sv', 'ltr'], 'Ställ dig i kön'],
   ['of the owner’s texts', { lang: 'he', texts: { button: 'הצטרפות' } }, ['he', 'rtl'], 'הצטרפות'],
+  ['of Arabic with Latin digits', { lang: 'ar-u-nu-latn', texts: { button: 'انضم' } }, ['ar-u-nu-latn', 'rtl'], 'انضم'],
   ['of the owner’s texts', { lang: 'de-CH', texts: { button: 'Los' } }, ['de-CH', 'ltr'], 'Los'],
 ])('The language of a page is that %s: %j', async (_, settings, language, button) => {
   const { id } = await service.world.waitlist(settings);

@@ -93,7 +93,8 @@ function primaryOf(tag: string): string {
 const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ks|ps|sd|ug|ur|yi)(?:-|$)|-(?:Arab|Hebr|Thaa)(?:-|$)/i;
 
 export function directionOf(lang: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.test(lang) && !/-Latn(?:-|$)/i.test(lang) ? 'rtl' : 'ltr';
+  // Not the digits of `ar-u-nu-latn`.
+  return RIGHT_TO_LEFT.test(lang) && !/^[a-z]+-Latn(?:-|$)/i.test(lang) ? 'rtl' : 'ltr';
 }
 
 /** The texts that belong to no waitlist. */

@@ -90,10 +90,14 @@ it.each([
   expect(languageOf(lang)).toBe(language);
 });
 
-/** Words with a space between, as people read them. */
-const WORDS = /^\P{L}*\p{L}{2,}(?:[,’]? \p{L}+)+/u;
+/** Words with a space between, the end of a sentence, a word with a capital, or another script, as people read them. */
+const WORDS = /^\P{L}*(?:\p{L}[\p{L}’'-]*[,:]? \p{L}|\p{L}[\p{L}’'-]*[.!?…]$|\p{Lu}\p{Ll}+:?$|[^\p{ASCII}]\p{L}+)/u;
+/** Attributes that people read, or hear. */
+const READ_ATTRIBUTES = ['alt', 'aria-label', 'placeholder', 'title'];
 /** What browsers read. */
-const TECHNICAL = /^(?:noopener noreferrer|light dark|<!doctype html>|public, max-age=)/;
+const TECHNICAL = /^(?:noopener noreferrer|light dark|<!doctype html>|public, max-age=|\.?waitlist-|signup\?)/;
+const NAMES = ['Ada', 'Facebook', 'LinkedIn', 'WhatsApp'];
+/** Of src/mail, the files that make mails to people: the others send them. */
 const PLACES = ['web/page', 'web/widget', 'src/pages', 'src/mail/mail-texts.ts', 'src/mail/mail-layout.ts'];
 
 /** The texts in a file that people would read, but for those of errors that only developers see. */
@@ -102,10 +106,15 @@ function literalsIn(path: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isThrowStatement(node) || ts.isNewExpression(node)) return;
-    if (ts.isJsxText(node) && /\p{L}/u.test(node.text)) found.push(node.text);
+    const isRead =
+      ts.isJsxText(node) ||
+      (ts.isStringLiteral(node) &&
+        ts.isJsxAttribute(node.parent) &&
+        READ_ATTRIBUTES.includes(node.parent.name.getText()));
+    if (isRead && /\p{L}/u.test(node.text)) found.push(node.text);
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
       const text = node.text.replaceAll(/<[^>]*>|\{\{[^}]*\}\}/g, '').trim();
-      if (WORDS.test(text) && !TECHNICAL.test(node.text)) found.push(text);
+      if (WORDS.test(text) && !TECHNICAL.test(node.text) && !NAMES.includes(text)) found.push(text);
     }
     ts.forEachChild(node, visit);
   };
@@ -116,7 +125,9 @@ function literalsIn(path: string): string[] {
 it.each(PLACES)('No text that visitors read stands outside of the catalogs: %s', (place) => {
   const files = /\.tsx?$/.test(place)
     ? [place]
-    : readdirSync(place).flatMap((name) => (/(?<!\.spec|config)\.tsx?$/.test(name) ? `${place}/${name}` : []));
+    : readdirSync(place, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /(?<!\.spec|config)\.tsx?$/.test(name))
+        .map((name) => `${place}/${name}`);
 
   expect(files.length).toBeGreaterThan(0);
   expect(files.flatMap((file) => literalsIn(file).map((text) => `${file}: ${text}`))).toEqual([]);

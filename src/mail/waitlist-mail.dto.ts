@@ -13,14 +13,19 @@ export class MailKindDto {
   kind!: WordedMail;
 }
 
+/** Above what the owner's words can become with the values of twenty placeholders, escaped in HTML. */
+const SUBJECT_MAX = 50_000;
+const TEXT_MAX = 100_000;
+const HTML_MAX = 500_000;
+
 export class MailPreviewDto {
-  @ApiProperty({ description: 'Subject.', example: 'You’re on the list: Lumen' })
+  @ApiProperty({ maxLength: SUBJECT_MAX, description: 'Subject.', example: 'You’re on the list: Lumen' })
   subject!: string;
 
-  @ApiProperty({ description: 'The mail as plain text.' })
+  @ApiProperty({ maxLength: TEXT_MAX, description: 'The mail as plain text.' })
   text!: string;
 
-  @ApiProperty({ description: 'The mail as an HTML document.' })
+  @ApiProperty({ maxLength: HTML_MAX, description: 'The mail as an HTML document.' })
   html!: string;
 
   static from({ subject, text, html }: ShownMail): MailPreviewDto {

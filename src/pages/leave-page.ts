@@ -48,7 +48,7 @@ export class LeavePage {
         const id = idOf(params.waitlist_id);
         const uuid = uuidOf(params.uuid);
         await this.leaving.mailTo(id, uuid, ip);
-        return seeOther(reply, `${this.page.statusPath(id, uuid)}?leave`);
+        return seeOther(reply, `${this.page.statusPath(id, uuid)}?leave#leave`);
       },
     );
   }

@@ -23,11 +23,14 @@ function addressOf(contact: string): string {
   return `mailto:${contact.split('@').map(encodeURIComponent).join('@')}`;
 }
 
-/** The end of a private page: the button that mails a link to leave, or else the contact. */
+/**
+ * The end of a private page: the button that mails a link to leave, or else the contact. The answer to the button leads
+ * to its id, because it is below the fold of a phone.
+ */
 export function Leaving({ waitlist: { contact = null }, texts: { text }, leave }: LeavingProps) {
   if (leave !== null)
     return (
-      <form class="waitlist-leave" method="post" action={leave.action}>
+      <form id="leave" class="waitlist-leave" method="post" action={leave.action}>
         <button class="waitlist-plain" type="submit">
           {text('leave')}
         </button>

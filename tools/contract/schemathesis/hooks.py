@@ -25,6 +25,7 @@ KEPT_WAITLIST = int(os.environ["WAITLIST_ID"])
 # Formats that JSON Schema does not know. Their full rule can't be written as a pattern, so the document names them.
 _names = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
 schemathesis.openapi.format("idn-email", st.builds("{}@{}.example".format, _names, _names))
+schemathesis.openapi.format("contact", st.builds("{}@{}.example".format, _names, _names))
 schemathesis.openapi.format("phone", st.integers(2000000, 9999999).map("+1415{}".format))
 schemathesis.openapi.format("country-code", st.sampled_from(["US", "DE", "IN", "BR"]))
 schemathesis.openapi.format("language", st.sampled_from(["en", "de", "pt-BR", "ar"]))
@@ -127,6 +128,9 @@ def before_call(context, case, kwargs):
             for name, value in (("email", "ada@example.com"), ("phone", "+14155550123")):
                 if fields.get(name) in ("required", "optional", "off"):
                     fields[name] = value
+    # Other scripts take three times their length in a URL, more than Node.js reads.
+    if _id_of(case) == "importWaiters" and isinstance(case.query, dict) and len(str(case.query.get("columns"))) > 8192:
+        case.query["columns"] = "x" * 8193
     if _id_of(case) in ("createWaitlist", "updateWaitlist") and isinstance(case.body, dict):
         # The schema of a map has no words for its keys. A text that breaks a rule stays.
         if isinstance(case.body.get("texts"), dict):

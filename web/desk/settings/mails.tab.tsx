@@ -10,6 +10,7 @@ import { sendsMail } from '../environment';
 import { NoMail } from '../parts/no-mail';
 import { ProblemAlert } from '../parts/problem-alert';
 import { PlainSection } from '../parts/section';
+import { useFocusKeeper } from '../parts/use-focus-keeper';
 import type { Waitlist } from '../queries';
 import classes from './settings.module.css';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
@@ -159,6 +160,8 @@ function MailPreview({
       bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/mail_test', { params: { path }, body: { kind } })),
     onSuccess: () => notifications.show({ message: 'A test is on its way to your email' }),
   });
+  // The button is disabled until the answer.
+  const keepFocus = useFocusKeeper(test.isPending);
   return (
     <Stack gap="sm">
       <SegmentedControl
@@ -191,7 +194,10 @@ function MailPreview({
           variant="default"
           disabled={!sendsMail || isDirty}
           loading={test.isPending}
-          onClick={() => test.mutate()}
+          onClick={() => {
+            keepFocus();
+            test.mutate();
+          }}
         >
           Send me a test
         </Button>

@@ -28,6 +28,7 @@ export class WaitlistViewController {
   @ApiOkResponse({ description: 'The public view.', type: NamedWaitlistViewDto })
   @ApiProblems('WAITLIST_NOT_FOUND')
   async viewWaitlist(@Query() query: ViewWaitlistDto): Promise<NamedWaitlistViewDto> {
-    return NamedWaitlistViewDto.fromPublic(await this.waitlists.getPublic(await this.names.idOf(query)));
+    const waitlist = await this.waitlists.getPublic(await this.names.idOf(query));
+    return NamedWaitlistViewDto.fromPublic(waitlist, this.waitlists.sendsMail);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Fault, Values } from '../../web/page/model.js';
-import type { TextKey, Texts } from '../../web/page/texts.js';
+import type { Fault, PublicWaitlist, Values } from '../../web/page/model.js';
+import type { TextKey } from '../../web/page/texts.js';
 import { parseId } from '../platform/contract/formats.js';
 import { prefersHtml } from '../platform/http/accept.js';
 import { isFromPage } from '../platform/http/form-bodies.js';
@@ -104,7 +104,7 @@ export class FormPosts {
       if (form && routeOptions.url === LOOKUP_ROUTE) return await this.page.lookupPage(id, url, sentOf(form, answer));
       const deadLink = DEAD_LINKS[answer.error_code];
       if (deadLink) return await this.page.linkNotFound(id, deadLink);
-      return pageOf(answer, await this.page.textsOf(id));
+      return pageOf(answer, await this.page.viewOf(id));
     } catch (error) {
       if (error instanceof Problem) return null;
       throw error;
@@ -172,9 +172,9 @@ function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null 
   return errors.length > 0 ? null : 'invalid';
 }
 
-function pageOf(answer: Answer, texts?: Texts): Page {
+function pageOf(answer: Answer, waitlist: PublicWaitlist | null = null): Page {
   const deadLink = DEAD_LINKS[answer.error_code];
-  if (deadLink) return messagePage('link_not_found', deadLink, texts);
-  if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text', texts);
-  return messagePage(messageOf(answer) ?? 'errors', null, texts);
+  if (deadLink) return messagePage('link_not_found', deadLink, waitlist);
+  if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text', waitlist);
+  return messagePage(messageOf(answer) ?? 'errors', null, waitlist);
 }

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { textsInLanguage } from '../../web/page/catalogs.js';
-import { languageOf, pluralOf, type Texts } from '../../web/page/texts.js';
+import type { PublicWaitlist } from '../../web/page/model.js';
+import { languageOf, pluralOf } from '../../web/page/texts.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
@@ -154,13 +154,12 @@ export class HostedPage {
 
   /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async linkNotFound(waitlistId: number, more: DeadLink): Promise<Page> {
-    const waitlist = publicWaitlist(await this.waitlists.getPublic(waitlistId));
-    return linkNotFoundPage(waitlist, more, this.lookupPath(waitlistId, ''));
+    return linkNotFoundPage(await this.viewOf(waitlistId), more, this.lookupPath(waitlistId, ''));
   }
 
-  /** The texts of a waitlist in its language. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
-  async textsOf(waitlistId: number): Promise<Texts> {
-    return textsInLanguage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
+  /** A waitlist as its pages show it. @throws Problem `WAITLIST_NOT_FOUND`, also for one that is not public */
+  async viewOf(waitlistId: number): Promise<PublicWaitlist> {
+    return publicWaitlist(await this.waitlists.getPublic(waitlistId), this.waitlists.sendsMail);
   }
 
   /** Sets the headers of a private page, which nobody keeps, and returns its HTML. */
@@ -233,7 +232,7 @@ export class HostedPage {
     const uuid = uuidOf(params.uuid);
     const found = await this.signups.find({ waitlist_id: id }, { email: null, phone: null, uuid }, ip);
     const waitlist = await this.waitlists.getForMembers(id);
-    const shown = publicWaitlist(waitlist);
+    const shown = publicWaitlist(waitlist, this.waitlists.sendsMail);
     const hasLeaders = shown.uses_leaderboard && waitlist.isPublic;
     const leaders = hasLeaders ? await this.leaderboards.list(id, undefined) : [];
     const ownIndex = leaders.findIndex((leader) => leader.uuid === uuid);
@@ -263,7 +262,7 @@ export class HostedPage {
   ): Page {
     if (waitlist.isClosed) return this.lookup(waitlist, '', sent);
     return formPage({
-      waitlist: publicWaitlist(waitlist),
+      waitlist: publicWaitlist(waitlist, this.waitlists.sendsMail),
       frameOrigins: framesOf(waitlist),
       url: waitlist.hostedPage,
       // Opened again after a fault, the address leads back to the page: see form-posts.ts.
@@ -279,7 +278,7 @@ export class HostedPage {
   private lookup(waitlist: Waitlist, query: string, sent: Sent | null): Page {
     const { id, slug, isClosed } = waitlist;
     return lookupPage({
-      waitlist: publicWaitlist(waitlist),
+      waitlist: publicWaitlist(waitlist, this.waitlists.sendsMail),
       frameOrigins: framesOf(waitlist),
       url: isClosed && sent === null ? waitlist.hostedPage : null,
       action: this.lookupPath(id, query),

@@ -31,7 +31,7 @@ export class LeavePage {
       const { waitlist_id, token } = request.params;
       const id = idOf(waitlist_id);
       const isGone = await this.leaving.isGone(id, token, request.ip);
-      const waitlist = publicWaitlist(await this.waitlists.getForMembers(id));
+      const waitlist = publicWaitlist(await this.waitlists.getForMembers(id), this.waitlists.sendsMail);
       return this.page.render(reply, isGone ? leftPage(waitlist) : leavePage(waitlist, this.page.leavePath(id, token)));
     });
     // The page shows by itself that the person is off the list.

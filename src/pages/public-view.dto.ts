@@ -7,8 +7,8 @@ import type { Waitlist } from '../waitlist/waitlist.service.js';
 
 /* Pages show what the API would answer, and so no more than it, but for the contact on private pages. */
 
-export const publicWaitlist = (waitlist: Waitlist): PublicWaitlist => ({
-  ...WaitlistViewDto.fromPublic(waitlist),
+export const publicWaitlist = (waitlist: Waitlist, sendsMail: boolean): PublicWaitlist => ({
+  ...WaitlistViewDto.fromPublic(waitlist, sendsMail),
   contact: waitlist.display.contact ?? null,
 });
 

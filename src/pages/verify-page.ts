@@ -30,7 +30,7 @@ export class VerifyPage {
     fastify.get<{ Params: Params }>(link, GET_OPTIONS, async ({ params, ip }, reply) => {
       const id = idOf(params.waitlist_id);
       const isUsed = await this.verification.isUsed(id, params.token, ip);
-      const waitlist = publicWaitlist(await this.waitlists.getForMembers(id));
+      const waitlist = publicWaitlist(await this.waitlists.getForMembers(id), this.waitlists.sendsMail);
       return this.page.render(reply, verifyPage({ waitlist, action: this.page.verifyPath(id, params.token), isUsed }));
     });
     fastify.post<{ Params: Params }>(link, POST_OPTIONS, async ({ params, ip }, reply) => {

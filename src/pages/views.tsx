@@ -1,6 +1,7 @@
 import { Header, PageName } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { LeaveForm, Left } from '../../web/page/leave-form.js';
+import { OtherPage } from '../../web/page/other-page.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
 import { VerifyForm } from '../../web/page/verify-form.js';
@@ -115,15 +116,6 @@ function shownAgain(sent: Sent | null, { text }: Texts) {
   return { values: sent?.values, faults: sent?.faults, message: sent?.message && text(sent.message) };
 }
 
-function OtherPage({ href, label }: { readonly href: string; readonly label: string }) {
-  if (label === '') return null;
-  return (
-    <p class="waitlist-note waitlist-other">
-      <a href={href}>{label}</a>
-    </p>
-  );
-}
-
 function noteOf({ inviter, inLine }: FormFacts, { text, counted }: Texts): string {
   const lines = [
     inviter === null ? '' : text('invited_by', { name: inviter }),
@@ -161,13 +153,13 @@ export function statusPage(page: StatusPage): Page {
     waitlist,
     texts,
     frameOrigins,
-    title: `${headingOf(person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    title: `${headingOf(waitlist, person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} leave={leave} />,
   };
 }
 
-function headingOf({ status, priority }: Status, { text }: Texts): string {
-  if (status === 'pending') return text('check_mail');
+function headingOf(waitlist: PublicWaitlist, { status, priority }: Status, { text }: Texts): string {
+  if (status === 'pending') return text(waitlist.sends_mail === false ? 'no_mail' : 'check_mail');
   return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
 }
 
@@ -218,48 +210,47 @@ export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text';
 
 /** The page of a link in a mail that is wrong, has expired or has ended. `lookup` finds those who joined. */
 export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink, lookup: string): Page {
-  const texts = textsInLanguage(waitlist);
-  const [href, label] =
-    more === 'link_not_found_text'
-      ? ([waitlist.waitlist_url_location, 'link_not_found_button'] as const)
-      : ([lookup, 'find_button'] as const);
+  const { is_closed: isClosed, sends_mail: sendsMail, waitlist_url_location: signup } = waitlist;
+  const isVerification = more === 'link_not_found_text';
+  if (isVerification && sendsMail && !isClosed)
+    return messagePage('link_not_found', more, waitlist, { href: signup, label: 'link_not_found_button' });
+  const text = isVerification ? 'link_not_found_closed_text' : more;
+  // Without mail, nothing can send a new link. The private page says so.
+  return messagePage('link_not_found', sendsMail ? text : null, waitlist, { href: lookup, label: 'find_button' });
+}
+
+interface LinkTo {
+  readonly href: string;
+  readonly label: TextKey;
+}
+
+/** A page that only says something, on its own or of a waitlist. */
+export function messagePage(
+  heading: TextKey,
+  more: TextKey | null,
+  waitlist: PublicWaitlist | null = null,
+  link: LinkTo | null = null,
+): Page {
+  const texts = waitlist ? textsInLanguage(waitlist) : DEFAULT_TEXTS;
+  const { text } = texts;
   return {
-    ...messagePage('link_not_found', more, texts),
+    ...UNSHARED,
     waitlist,
+    texts,
+    title: text(heading),
     content: (
       <>
-        <PageName waitlist={waitlist} />
-        <Message heading="link_not_found" more={more} texts={texts} />
-        <a class="waitlist-button" href={href}>
-          {texts.text(label)}
-        </a>
+        {waitlist && <PageName waitlist={waitlist} />}
+        <div class="waitlist-header waitlist-message">
+          <h1 class="waitlist-title">{text(heading)}</h1>
+          {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
+        </div>
+        {link && (
+          <a class="waitlist-button" href={link.href}>
+            {text(link.label)}
+          </a>
+        )}
       </>
     ),
   };
-}
-
-/** A page that only says something. */
-export function messagePage(heading: TextKey, more: TextKey | null = null, texts = DEFAULT_TEXTS): Page {
-  return {
-    ...UNSHARED,
-    waitlist: null,
-    texts,
-    title: texts.text(heading),
-    content: <Message heading={heading} more={more} texts={texts} />,
-  };
-}
-
-interface MessageProps {
-  readonly heading: TextKey;
-  readonly more: TextKey | null;
-  readonly texts: Texts;
-}
-
-function Message({ heading, more, texts: { text } }: MessageProps) {
-  return (
-    <div class="waitlist-header waitlist-message">
-      <h1 class="waitlist-title">{text(heading)}</h1>
-      {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
-    </div>
-  );
 }

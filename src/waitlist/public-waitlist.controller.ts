@@ -27,7 +27,7 @@ export class PublicWaitlistController {
       "Returns the whole waitlist if the request has its owner's access token. Without a token, it returns the fields that a signup page needs, or 404 if `is_public` is false. Another owner's token gets 404.",
   })
   @ApiOkResponse({
-    description: 'The waitlist. Only its owner gets the optional fields, except for `now`.',
+    description: 'The waitlist. Only its owner gets the optional fields, except for `now` and `sends_mail`.',
     type: WaitlistViewDto,
   })
   @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
@@ -37,6 +37,6 @@ export class PublicWaitlistController {
   ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.getWorded(caller.account.id, id), await this.statistics.countWaiting(id))
-      : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id));
+      : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id), this.waitlists.sendsMail);
   }
 }

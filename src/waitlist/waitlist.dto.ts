@@ -409,8 +409,15 @@ export class WaitlistViewDto extends IntersectionType(
   })
   now?: string;
 
+  @ApiPropertyOptional({
+    description:
+      'Whether this service sends mail (`SMTP_URL`). Without it, no email can be verified now. Only in the public view.',
+    example: true,
+  })
+  sends_mail?: boolean;
+
   /** The fields that a signup page needs. */
-  static fromPublic(waitlist: Waitlist): WaitlistViewDto {
+  static fromPublic(waitlist: Waitlist, sendsMail: boolean): WaitlistViewDto {
     const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [], mails: NO_MAILS });
     const { total_signups, current_signups } = statistics;
     const display: Omit<DisplayDto, 'contact'> & Partial<DisplayDto> = DisplayDto.of(waitlist);
@@ -429,6 +436,7 @@ export class WaitlistViewDto extends IntersectionType(
       created_at: view.created_at,
       statistics: waitlist.hidesCounts ? null : { total_signups, current_signups },
       now: new Date().toISOString(),
+      sends_mail: sendsMail,
       captcha: waitlist.captcha && publicCaptcha(waitlist.captcha),
       ...display,
     };

@@ -119,6 +119,11 @@ export class WaitlistService {
     sealed.add({ table: 'waitlist', id: 'id', column: 'sealed_captcha_secret' });
   }
 
+  /** Whether this service can mail anybody. Waitlists keep their settings where it no longer does. */
+  get sendsMail(): boolean {
+    return this.config.mail !== null;
+  }
+
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`, `SLUG_TAKEN` for a name that a waitlist has or had. Only the
@@ -300,7 +305,7 @@ export class WaitlistService {
     settings: GivenSettings,
     current: Pick<Waitlist, 'verification' | 'mailOnOffboarding' | 'mailOnSignup'>,
   ): void {
-    if (this.config.mail !== null) return;
+    if (this.sendsMail) return;
     const { verification = 'off', mailOnOffboarding = false, mailOnSignup = false } = settings;
     const message = 'must be off: this service sends no mail, because SMTP_URL is not set';
     const broken: FieldFault[] = [

@@ -97,6 +97,27 @@ it.each([
   expect([languageOf(page), textOf(page, '.waitlist-button')]).toEqual([language, button]);
 });
 
+it.each([
+  ['ja', ['last_name', 'first_name'], '名：必須項目です。'],
+  ['zh-Hans', ['last_name', 'first_name'], '名字：此项必填。'],
+  ['fr', ['first_name', 'last_name'], 'Prénom\u00a0: Ce champ est obligatoire.'],
+])('Names and faults are written as the language does: %s', async (lang, names, fault) => {
+  const { id } = await service.world.waitlist({
+    lang,
+    uses_firstname_lastname: true,
+    required_contact: { first_name: 'required' },
+  });
+
+  const form = await open(`/waitlist/${id}`);
+  const refused = await signUp(id, { email: 'ada@example.com' });
+
+  const inputs = [...documentOf(form).querySelectorAll('.waitlist-field input')].map((input) =>
+    input.getAttribute('name'),
+  );
+  expect(inputs.slice(0, 2)).toEqual(names);
+  expect(textOf(refused, '.waitlist-summary li')).toBe(fault);
+});
+
 it('A page counts by the rules of its language', async () => {
   const waitlist = await service.world.waitlist({ lang: 'pl' });
   const seen = [];

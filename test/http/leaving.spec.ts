@@ -123,9 +123,12 @@ describe('a link to leave', () => {
     await service.api.call('DELETE', '/api/v1/signup', body, asOwner(waitlist));
 
     expect((await press(ada.link)).status).toBe(303);
+    // The link leads to the signup of that time, whatever follows.
+    await service.world.signup(waitlist, { email: ada.email });
     for (const { link } of [ada, bob]) {
       const page = await open(link);
       expect([page.status, textOf(page, 'h1')]).toEqual([200, 'You’re off the list']);
+      expect(textOf(page)).toContain('If you’ve joined again since, your new signup stays.');
       expect(documentOf(page).querySelector('form')).toBeNull();
     }
   });
@@ -135,9 +138,12 @@ describe('a link to leave', () => {
     const [pending, ada] = [await newcomer(waitlist), await newcomer(waitlist)];
     await press(ada.verifyLink);
     await offboard(waitlist, ada);
+    const pages = [await open(pending.link), await open(ada.link)];
 
     for (const { link } of [pending, ada]) await press(link);
 
+    // Neither of them has a place to lose.
+    for (const page of pages) expect(textOf(page)).toContain('Your signup and your personal data will be deleted.');
     expect([await isThere(waitlist, pending), await isThere(waitlist, ada)]).toEqual([false, false]);
     expect(await service.world.signup(waitlist, { email: ada.email })).toMatchObject({ status: 'pending' });
   });
@@ -280,7 +286,7 @@ describe('a private page', () => {
     const stranger = await press(`/waitlist/${waitlist.id}/status/${randomUUID()}/leave`);
 
     expect(documentOf(page).querySelector('form')).toBeNull();
-    expect(textOf(page)).toContain('Contact hello@example.com.');
+    expect(textOf(page)).toContain('Get in touch: hello@example.com');
     expect([asked.status, stranger.status]).toEqual([303, 303]);
     expect(textOf(await open(below(asked.headers.location)))).not.toContain('We sent you a link');
   });

@@ -485,14 +485,17 @@ describe('a form of the page', () => {
     const broken = await post({ waitlist_id: String(waitlist.id), email: 'a@example.com', 'answers[0]': '' });
 
     expect([invalid.status, broken.status]).toEqual([400, 422]);
+    const linksOf = (answer: Answer) =>
+      [...documentOf(answer).querySelectorAll('[role=alert] a')].map((link) => link.getAttribute('href')!);
+    // What is missing shows at once, not only beside values that are all valid.
+    expect(linksOf(invalid)).toEqual(['#waitlist-first_name', '#waitlist-email', '#waitlist-phone']);
+    expect(linksOf(broken)).toEqual(['#waitlist-first_name', '#waitlist-answers-0']);
     for (const answer of [invalid, broken]) {
       expect(textOf(answer, 'title')).toMatch(/^Error: /);
       const page = documentOf(answer);
       const summary = page.querySelector('[role=alert]')!;
       expect([summary.getAttribute('tabindex'), summary.hasAttribute('autofocus')]).toEqual(['-1', true]);
-      const links = [...summary.querySelectorAll('a')].map((link) => link.getAttribute('href')!);
-      expect(links).toHaveLength(2);
-      for (const link of links) {
+      for (const link of linksOf(answer)) {
         const input = page.querySelector(link)!;
         expect(input.getAttribute('aria-invalid')).toBe('true');
         expect(page.querySelector(`#${input.getAttribute('aria-describedby')}`)!.textContent).not.toBe('');
@@ -787,6 +790,24 @@ describe('the private page of a person', () => {
       await statusOf(waitlist, { uuid: '0' }),
     ])
       expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
+  it('of an erased person is 404, under the name of the waitlist, unless that is private', async () => {
+    const waitlist = await service.world.waitlist({ title: 'Launch' });
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com' });
+    const erased = { waitlist_id: waitlist.id, signups: [{ uuid: ada.uuid }] };
+    await service.api.call('DELETE', '/api/v1/signup', erased, { token: waitlist.owner.token });
+
+    const page = await statusOf(waitlist, ada);
+    await change(waitlist, { is_public: false });
+    const hidden = await statusOf(waitlist, ada);
+
+    expect([page.status, textOf(page, '.waitlist-name'), textOf(page, 'h1')]).toEqual([
+      404,
+      'Launch',
+      'Page not found',
+    ]);
+    expect([hidden.status, textOf(hidden)]).toEqual([404, 'Page not foundPlease check the address.']);
   });
 });
 

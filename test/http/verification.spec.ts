@@ -154,6 +154,71 @@ describe('a waitlist with optional verification', () => {
   });
 });
 
+describe('a service that lost its mail server', () => {
+  const HONEST = 'Your email address still has to be confirmed, but we can’t send any email right now.';
+  let silent: Service;
+  beforeAll(async () => {
+    silent = await startService({ environment: { DATABASE_URL: service.databaseUrl } });
+  });
+  afterAll(() => silent.stop());
+
+  it('says after a signup that it sends no mail, and whom to ask; with a mail server, it mails again', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required', contact: 'hello@example.com' });
+    const raw = new URLSearchParams({ waitlist_id: String(waitlist.id), email: newEmail() }).toString();
+
+    const { headers } = await silent.api.post('/api/v1/signup', undefined, { raw, headers: FORM });
+
+    const path = String(headers.location);
+    for (const page of [await silent.api.get(path), await silent.api.get(`${path}?sent`)]) {
+      expect([textOf(page, 'h1'), textOf(page, 'title')]).toEqual([
+        'Your signup isn’t complete yet',
+        'Your signup isn’t complete yet – Test',
+      ]);
+      expect(textOf(page)).toContain(HONEST);
+      expect(textOf(page)).toContain('Get in touch: hello@example.com');
+      expect(textOf(page)).not.toMatch(/We sent you|A link is on its way/);
+      expect(parseHTML(page.text).document.querySelector('form')).toBeNull();
+    }
+    const mailed = await service.api.get(path);
+    expect([textOf(mailed, 'h1'), textOf(mailed, '.waitlist-resend button')]).toEqual([
+      'Check your email',
+      'Send it again',
+    ]);
+  });
+
+  it('says the same beside the place where verification is optional', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'optional' });
+    const ada = await service.world.signup(waitlist);
+
+    const page = await silent.api.get(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+
+    expect(textOf(page, 'h1')).toBe('You’re number 1');
+    expect(textOf(page)).toContain(HONEST);
+    expect(parseHTML(page.text).document.querySelector('form')).toBeNull();
+  });
+
+  it('promises no other link where one is dead', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+
+    for (const kind of ['verify', 'leave']) {
+      const page = await silent.api.get(`/waitlist/${waitlist.id}/${kind}/x`);
+
+      expect(textOf(page)).toBe('TestThis link doesn’t work anymoreSee my place');
+      expect(parseHTML(page.text).document.querySelector('main a')!.getAttribute('href')).toBe(
+        `/waitlist/${waitlist.id}/find`,
+      );
+    }
+  });
+
+  it('tells widgets so in the public view', async () => {
+    const { id } = await service.world.waitlist({ verification: 'required' });
+
+    const views = await Promise.all([service, silent].map(({ api }) => api.get(`/api/v1/waitlist/${id}`)));
+
+    expect(views.map(({ body }) => body.sends_mail)).toEqual([true, false]);
+  });
+});
+
 describe('a link', () => {
   it('leads to a page with a button and changes nothing by itself, because mail scanners open it', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required', waitlist_name: HOSTILE });
@@ -255,6 +320,19 @@ describe('a link', () => {
       expect(textOf(answer, 'main a')).toBe('Sign up again');
     });
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
+  });
+
+  it('that is wrong leads to the form of those who joined on a closed waitlist, where nobody can sign up', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required', is_closed: true });
+
+    const answer = await service.api.get(`/waitlist/${waitlist.id}/verify/x`);
+
+    expect(textOf(answer)).toContain('Your private page can send you another.');
+    const link = parseHTML(answer.text).document.querySelector('main a')!;
+    expect([link.textContent, link.getAttribute('href')]).toEqual([
+      'See my place',
+      `/lists/waitlist/${waitlist.id}/find`,
+    ]);
   });
 
   it('that is wrong shows the texts of a public waitlist, and none of a private one', async () => {

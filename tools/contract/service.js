@@ -10,7 +10,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 /**
  * The built service after a first start, on an embedded database of its own: one owner, one waitlist (id 1). `docs` is
  * the link that it prints; it fills in the examples of the documentation pages. `interrupt` stops it, and `resume`
- * starts it again at the same address with the same data.
+ * starts it again at the same address with the same data, and with changes of its environment.
  *
  * @param {Record<string, string>} environment
  */
@@ -20,7 +20,8 @@ export async function startService({ OWNER_PASSWORD = '', ...environment } = {})
   const PORT = String(await freePort());
   /** @type {ServiceProcess} */
   let service;
-  const resume = async () => {
+  /** @param {Record<string, string>} changes */
+  const resume = async (changes = {}) => {
     service = await ServiceProcess.spawn({
       DATABASE_URL: databaseUrl,
       RATE_LIMIT_LOGIN: '0',
@@ -28,6 +29,7 @@ export async function startService({ OWNER_PASSWORD = '', ...environment } = {})
       OWNER_PASSWORD,
       PORT,
       ...environment,
+      ...changes,
     });
     await service.started();
   };

@@ -11,6 +11,9 @@ const QUESTIONS = [
   { question_value: 'What will you build?', optional: false, answer_value: null },
 ];
 
+/** The private page of somebody who has not confirmed their email, for each language. */
+const pendingPages: { readonly language: string; readonly address: string }[] = [];
+
 let stage: Stage;
 let mail: MailServer;
 let site: Site;
@@ -83,6 +86,7 @@ for (const language of LANGUAGES)
 
     for (const [name, address, root] of [
       ['form', `${url}/waitlist/${id}`, 'html'],
+      ['find', `${url}/waitlist/${id}/find`, 'html'],
       ['widget', `${site.url}/${id}`, '.waitlist-card'],
     ] as const) {
       await page.goto(address);
@@ -94,15 +98,47 @@ for (const language of LANGUAGES)
     await page.getByRole('heading', { name: /2/ }).waitFor();
     await look(page, language, 'joined');
 
-    const unverified = await stage.waitlist({ ...settings, verification: 'required' });
+    const unverified = await stage.waitlist({
+      ...settings,
+      verification: 'required',
+      contact: 'https://example.com/help/waitlist?about=leaving',
+    });
     const email = `${language}@example.com`;
     const { uuid } = await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: unverified, email } });
     await page.goto(`${url}/waitlist/${unverified}/status/${String(uuid)}`);
     await look(page, language, 'check-mail');
-    await page.goto(`${url}${(await mail.mailsTo(email)).at(-1)?.link ?? ''}`);
+    pendingPages.push({ language, address: page.url() });
+    const { link = '', leaveLink = '' } = (await mail.mailsTo(email)).at(-1) ?? {};
+    await page.goto(`${url}${link}`);
     await look(page, language, 'verify');
+
+    await page.goto(`${url}${leaveLink}`);
+    await look(page, language, 'leave');
+    const other = await stage.waitlist({ ...settings, verification: 'required' });
+    const leaver = `leaver-${language}@example.com`;
+    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: other, email: leaver } });
+    await page.goto(`${url}${(await mail.mailsTo(leaver)).at(-1)?.leaveLink ?? ''}`);
+    await page.locator('.waitlist-button').click();
+    await page.locator('.waitlist-message').waitFor();
+    await look(page, language, 'left');
+    await page.goto(`${url}/waitlist/${other}/leave/no-token`);
+    await look(page, language, 'dead-link');
     await page.context().close();
   });
+
+test('the pages of a service that has lost its mail server fit a phone in every language', async () => {
+  await stage.service.interrupt();
+  await stage.service.resume({ SMTP_URL: '', MAIL_FROM: '' });
+  const page = await stage.openPage({ width: 390 });
+  for (const { language, address } of pendingPages) {
+    await page.goto(address);
+    await look(page, language, 'no-mail');
+    assert.equal(await page.locator('form').count(), 0);
+  }
+  assert.equal(pendingPages.length, LANGUAGES.length);
+  await stage.service.interrupt();
+  await stage.service.resume();
+});
 
 test('the widget is English where the file of its language does not arrive', async () => {
   const id = await stage.waitlist({ lang: 'de' });

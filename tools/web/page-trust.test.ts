@@ -180,6 +180,53 @@ test('the widget asks to check the mail, and sends it again', async () => {
 });
 
 for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf }))
+  test(`the ${where} says that the service sends no mail, and claims none`, async () => {
+    const id = await stage.waitlist({ verification: 'required' });
+    await stage.service.interrupt();
+    await stage.service.resume({ SMTP_URL: '', MAIL_FROM: '' });
+    const page = await open(addressOf(id));
+    await page.getByLabel('Email').fill('ada@example.com');
+    await button(page, 'Join the waitlist').click();
+
+    await heading(page, 'Your signup isn’t complete yet').waitFor();
+    await page.getByText('we can’t send any email right now').waitFor();
+    await page.getByText('You entered \u2066ada@example.com\u2069.').waitFor();
+    assert.equal(await page.getByRole('button').count(), 0);
+    assert.equal(await page.getByText('We sent you a link').count(), 0);
+    await checkPage(page, `${where}-no-mail`);
+    await stage.service.interrupt();
+    await stage.service.resume();
+  });
+
+test('a tab that signs up two people shows each their own address', async () => {
+  const id = await stage.waitlist({ verification: 'required' });
+  const page = await open(pageOf(id));
+  const pages: string[] = [];
+  for (const email of ['ada@example.com', 'grace@example.com']) {
+    await page.goto(pageOf(id));
+    await page.getByLabel('Email').fill(email);
+    await button(page, 'Join the waitlist').click();
+    await heading(page, 'Check your email').waitFor();
+    await page.getByText(`You entered \u2066${email}\u2069.`).waitFor();
+    pages.push(page.url());
+  }
+  await page.goto(pages[0]!);
+  await page.getByText('You entered \u2066ada@example.com\u2069.').waitFor();
+
+  // An attempt that is refused leads to nobody.
+  const { uuid } = await call(stage.service, 'POST', '/api/v1/signup', {
+    body: { waitlist_id: id, email: 'alan@example.com' },
+  });
+  await page.goto(pageOf(id));
+  await page.getByLabel('Email').fill('no email');
+  await button(page, 'Join the waitlist').click();
+  await page.locator('.waitlist-summary').waitFor();
+  await page.goto(`${pageOf(id)}/status/${String(uuid)}`);
+  await heading(page, 'Check your email').waitFor();
+  assert.equal(await page.getByText('You entered').isVisible(), false);
+});
+
+for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf }))
   test(`the ${where} shows the place at once where verification is optional, and asks for it`, async () => {
     const id = await stage.waitlist({ verification: 'optional' });
     const email = `optional-${where}@example.com`;

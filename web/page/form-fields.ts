@@ -30,23 +30,30 @@ const ANSWER_LENGTH_MAX = 4_000;
 /** `answers[0]`, or the start of `answers[0].answer_value`. */
 const ANSWER = /^answers\[(\d+)\]/;
 
+/** Languages in which the family name comes first. */
+const FAMILY_FIRST = /^(?:ja|zh)(?:-|$)/i;
+
 /** The inputs of a waitlist's form in their order. A closed waitlist asks only for what finds a record. */
-export function formFields(waitlist: PublicWaitlist, { text }: Texts): FormField[] {
+export function formFields(waitlist: PublicWaitlist, { lang, text }: Texts): FormField[] {
   const { required_contact, uses_firstname_lastname: usesNames, is_closed: isClosed, questions } = waitlist;
   const isAsked = (name: ContactName) => {
     const requirement = required_contact[name];
     if (name === 'email' || name === 'phone') return requirement !== 'off';
     return !isClosed && (requirement === 'required' || (usesNames && requirement === 'optional'));
   };
-  const contact = CONTACT.filter(({ name }) => isAsked(name)).map((field) => ({
-    ...field,
-    label: text(field.name),
-    // Where nothing is required, every input would be marked.
-    isRequired: !isClosed && requirementOf(field.name, required_contact) === 'required',
-    isOptional: !isClosed && requirementOf(field.name, required_contact) === 'optional',
-    options: null,
-    questionId: null,
-  }));
+  const [firstName, lastName, ...others] = CONTACT;
+  const ordered = FAMILY_FIRST.test(lang) ? [lastName, firstName, ...others] : CONTACT;
+  const contact = ordered
+    .filter(({ name }) => isAsked(name))
+    .map((field) => ({
+      ...field,
+      label: text(field.name),
+      // Where nothing is required, every input would be marked.
+      isRequired: !isClosed && requirementOf(field.name, required_contact) === 'required',
+      isOptional: !isClosed && requirementOf(field.name, required_contact) === 'optional',
+      options: null,
+      questionId: null,
+    }));
   if (isClosed) return contact;
   const answers = questions.map((question, index) => ({
     name: `answers[${index}]`,
@@ -71,6 +78,16 @@ function requirementOf(name: ContactName, required: PublicWaitlist['required_con
   if (!isEitherOf) return required[name];
   const other = required[name === 'email' ? 'phone' : 'email'];
   return ({ off: 'required', optional: 'either', required: 'optional' } as const)[other];
+}
+
+/** The required inputs that were left empty, as faults of the API. */
+export function missingFaults(fields: readonly FormField[], values: Values): Fault[] {
+  const missing = fields.filter(({ name, isRequired }) => isRequired && !values[name]?.trim());
+  return missing.map(({ name, questionId }) => ({
+    field: questionId === null ? name : `${name}.answer_value`,
+    rule: 'required',
+    message: '',
+  }));
 }
 
 /**

@@ -46,6 +46,8 @@ export interface PublicWaitlist {
   /** The owner's texts, by `OWN_TEXT_KEYS` of own-texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
+  /** Whether the service sends mail. Omitted in an owner's view: it does. */
+  readonly sends_mail?: boolean;
   /** An email or an https URL. Not in the API's answer. */
   readonly contact?: string | null;
 }

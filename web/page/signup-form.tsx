@@ -2,7 +2,7 @@
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import type { Captcha } from './captcha-providers.js';
 import { type FaultyField, type ShownFault, shownFaults } from './faults.js';
-import { type FormField, formFields, renamed } from './form-fields.js';
+import { type FormField, formFields, missingFaults, renamed } from './form-fields.js';
 import type { Fault, PublicWaitlist, Values } from './model.js';
 import type { Texts } from './texts.js';
 
@@ -32,7 +32,9 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
   const fields = formFields(waitlist, texts);
   const captcha = waitlist.captcha && { name: 'captcha_token', label: text('captcha') };
   const sent = renamed(waitlist, values, faults);
-  const shown = shownFaults(sent.faults, captcha ? [...fields, captcha] : fields, texts);
+  // The API names what is missing only once all that was given has a valid form.
+  const missing = sent.faults.length > 0 ? missingFaults(fields, sent.values) : [];
+  const shown = shownFaults([...sent.faults, ...missing], captcha ? [...fields, captcha] : fields, texts);
   const faultOf = (field: FaultyField) => shown.find((fault) => fault.field === field)?.text ?? null;
   const button = waitlist.is_closed ? text('find_button') : (waitlist.signup_button_title ?? text('button'));
   const purpose = text('purpose');
@@ -74,7 +76,11 @@ function Summary({ shown, message, texts: { text } }: { shown: ShownFault[]; mes
             <li key={field?.name}>
               {field ? (
                 <a href={`#${idOf(field)}`}>
-                  <bdi>{field.label}</bdi>: {fault}
+                  {text('field_fault')
+                    .split(/(\{field\}|\{fault\})/)
+                    .map((part) =>
+                      part === '{field}' ? <bdi key={part}>{field.label}</bdi> : part === '{fault}' ? fault : part,
+                    )}
                 </a>
               ) : (
                 fault

@@ -36,18 +36,22 @@ export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend,
   const Heading = heading ?? 'h1';
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
   if (status.status === 'pending')
-    return <CheckMail texts={texts} resend={resend} address={address} heading={Heading} />;
+    return <CheckMail waitlist={waitlist} texts={texts} resend={resend} address={address} heading={Heading} />;
   const { text, count } = texts;
   // A status does not tell whether the person has an email. If the waitlist requires one, they do.
   const hasEmail = waitlist.required_contact.email === 'required';
-  const showsResend = waitlist.uses_signup_verification && hasEmail && !status.verified;
+  const isUnverified = waitlist.uses_signup_verification && hasEmail && !status.verified;
+  const { sends_mail: sendsMail = true } = waitlist;
   return (
     <div class="waitlist-status">
       <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
       <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
       <p class="waitlist-ahead">{status.priority === 0 ? text('nobody_ahead') : count('ahead', status.priority)}</p>
       {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
-      {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />}
+      {isUnverified && !sendsMail && <p class="waitlist-note">{text('no_mail_text')}</p>}
+      {isUnverified && sendsMail && resend && (
+        <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />
+      )}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} ownIndex={ownIndex} texts={texts} />}
     </div>
@@ -69,22 +73,24 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
   );
 }
 
-type CheckMailProps = Pick<StatusProps, 'texts' | 'resend' | 'address' | 'heading'>;
+type CheckMailProps = Pick<StatusProps, 'waitlist' | 'texts' | 'resend' | 'address' | 'heading'>;
 
 /** Shown until a pending person clicks the link in the mail. */
-function CheckMail({ texts, resend, address, heading: Heading = 'h1' }: CheckMailProps) {
+function CheckMail({ waitlist, texts, resend, address, heading: Heading = 'h1' }: CheckMailProps) {
   const { text } = texts;
+  // Not where the service has lost its mail server since.
+  const { sends_mail: isMailed = true } = waitlist;
   return (
     <div class="waitlist-status">
-      <Heading class="waitlist-place">{text('check_mail')}</Heading>
-      <p class="waitlist-ahead">{text('check_mail_text')}</p>
+      <Heading class="waitlist-place">{text(isMailed ? 'check_mail' : 'no_mail')}</Heading>
+      <p class="waitlist-ahead">{text(isMailed ? 'check_mail_text' : 'no_mail_text')}</p>
       {address === undefined ? (
         // A script fills it in, if it knows the address: see typed-address.ts.
         <p class="waitlist-ahead waitlist-address" data-text={text('check_mail_address')} hidden />
       ) : (
         <p class="waitlist-ahead">{text('check_mail_address', { email: isolated(address) })}</p>
       )}
-      {resend && <ResendForm {...resend} hint={text('check_mail_hint')} button={text('resend')} />}
+      {isMailed && resend && <ResendForm {...resend} hint={text('check_mail_hint')} button={text('resend')} />}
     </div>
   );
 }

@@ -42,6 +42,12 @@ describe.each(CATALOGS)('The catalog $language', ({ language, entries }) => {
     expect(faults).toEqual([]);
   });
 
+  it('keeps a number on one line, with its unit, on pages', () => {
+    const pages = Object.entries(entries).filter(([key]) => !key.startsWith('mail_'));
+
+    expect(pages.filter(([, text]) => /\d \d|(?:30|72) \p{L}/u.test(text))).toEqual([]);
+  });
+
   it('is at most 3 kB as the widget loads it', () => {
     const file = readFileSync(`dist/web/widget/texts/${language}.json`);
 
@@ -111,7 +117,8 @@ function literalsIn(path: string): string[] {
       (ts.isStringLiteral(node) &&
         ts.isJsxAttribute(node.parent) &&
         READ_ATTRIBUTES.includes(node.parent.name.getText()));
-    if (isRead && /\p{L}/u.test(node.text)) found.push(node.text);
+    // Languages differ in their punctuation too.
+    if (isRead && /[\p{L}:;,.!?]/u.test(node.text)) found.push(node.text);
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
       const text = node.text.replaceAll(/<[^>]*>|\{\{[^}]*\}\}/g, '').trim();
       if (WORDS.test(text) && !TECHNICAL.test(node.text) && !NAMES.includes(text)) found.push(text);

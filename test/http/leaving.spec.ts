@@ -185,7 +185,7 @@ describe('a link to leave', () => {
     await ahead(31 * DAY_MS, async () => {
       await expectNone(ada.link);
       const page = await press(ada.link);
-      expect(textOf(page)).toContain('A link to leave works for 30 days.');
+      expect(textOf(page)).toContain('A link to leave works for 30\u00a0days.');
       const button = documentOf(page).querySelector('main a')!;
       expect([button.textContent, below(button.getAttribute('href'))]).toEqual([
         'See my place',

@@ -77,9 +77,9 @@ function Summary({ shown, message, texts: { text } }: { shown: ShownFault[]; mes
               {field ? (
                 <a href={`#${idOf(field)}`}>
                   {text('field_fault')
-                    .split(/(\{field\}|\{fault\})/)
+                    .split(/\{(field|fault)\}/)
                     .map((part) =>
-                      part === '{field}' ? <bdi key={part}>{field.label}</bdi> : part === '{fault}' ? fault : part,
+                      part === 'field' ? <bdi key={part}>{field.label}</bdi> : part === 'fault' ? fault : part,
                     )}
                 </a>
               ) : (

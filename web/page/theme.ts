@@ -15,7 +15,7 @@ type Property =
   | '--waitlist-danger-background';
 const COLOR = /^#[\da-f]{6}$/i;
 
-/** What page.css has for each scheme. */
+/** What shared.css has for each scheme. */
 const PALETTES = {
   light: { background: '#ffffff', text: '#1a1d21', danger: '#b3261e' },
   dark: { background: '#17191d', text: '#eceef1', danger: '#ff9b93' },

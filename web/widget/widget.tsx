@@ -8,7 +8,7 @@ import { type ShownCaptcha, showCaptcha } from '../page/captcha.js';
 import { formFields } from '../page/form-fields.js';
 import { Header } from '../page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../page/model.js';
-import pageCss from '../page/page.css?inline';
+import sharedCss from '../page/shared.css?inline';
 import { enableSharing } from '../page/share.js';
 import { SignupForm } from '../page/signup-form.js';
 import { type Resend, StatusView } from '../page/status.js';
@@ -31,7 +31,7 @@ const ELEMENT = 'waitlist-signup';
 const CONTAINER = '#getWaitlistContainer';
 const RULE_BROKEN = 422;
 
-const shared = [pageCss, widgetCss].map((text) => {
+const shared = [sharedCss, widgetCss].map((text) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);
   return sheet;

@@ -8,10 +8,10 @@ export interface Content {
   /** Each paragraph is a list of lines. */
   readonly paragraphs: readonly (readonly string[])[];
   readonly button: { readonly label: string; readonly url: string } | null;
-  /** Below the button, with their addresses. */
-  readonly links: readonly { readonly label: string; readonly url: string }[];
-  /** Below them; empty leaves it out. */
+  /** About the button, below it; empty leaves it out. */
   readonly note: string;
+  /** Below them, with their addresses. */
+  readonly links: readonly { readonly label: string; readonly url: string }[];
 }
 
 /** Below all mails to visitors. */
@@ -48,12 +48,12 @@ const HTML = `<!doctype html>
 <p style="margin:24px 0;"><a href="{{button.url}}" style="display:inline-block;padding:12px 24px;background:#1a1d21;color:#ffffff;font-weight:600;text-decoration:none;border-radius:8px;">{{button.label}}</a></p>
 <p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" dir="ltr" style="color:#5c636d;">{{button.url}}</a></p>
 {{/if}}
+{{#if note}}
+<p style="margin:0 0 16px;color:#5c636d;font-size:14px;">{{note}}</p>
+{{/if}}
 {{#each links}}
 <p style="margin:0 0 16px;color:#5c636d;font-size:14px;">{{label}}<br><a href="{{url}}" style="color:#5c636d;word-break:break-all;">{{url}}</a></p>
 {{/each}}
-{{#if note}}
-<p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>
-{{/if}}
 {{#if leave}}
 <p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #e2e4e8;color:#5c636d;font-size:14px;">{{leave.text}}<br><a href="{{leave.url}}" style="color:#5c636d;word-break:break-all;">{{leave.url}}</a></p>
 {{/if}}
@@ -79,15 +79,15 @@ const TEXT = `{{name}}
 {{button.url}}
 
 {{/if}}
+{{#if note}}
+{{note}}
+
+{{/if}}
 {{#each links}}
 {{label}}
 {{url}}
 
 {{/each}}
-{{#if note}}
-{{note}}
-
-{{/if}}
 {{#if leave}}
 {{leave.text}}
 {{leave.url}}

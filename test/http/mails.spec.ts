@@ -100,6 +100,9 @@ describe('mail_on_signup', () => {
     expect(subject).toBe('You’re on the list: Lumen');
     expect(text).toMatch(/^Lumen\s+Hello,\s+You’re number 1 on the waitlist\.[^]*Please confirm your email address\./);
     expect(html).not.toContain('Wilhelmina');
+    // The note is about the first link alone.
+    expect(text).toContain(`Confirm email:\n${BASE}${link}\n\nThe link works for 72 hours.`);
+    expect(html!.indexOf('72 hours')).toBeLessThan(html!.indexOf(privatePage(waitlist, ada)));
     const urls = [`${BASE}${link}`, privatePage(waitlist, ada), ada.referral_link];
     expect(new Set(linksIn(html))).toEqual(new Set(urls));
     await service.world.signup(waitlist, { email: ada.email });

@@ -118,17 +118,28 @@ describe('what owners read of a fault', () => {
     await patch('/api/v1/signup/{uuid}', { credit: 'refused' });
     for (const verification of ['required', 'optional'])
       await patch('/api/v1/waitlist/{waitlist_id}', { verification });
+    await patch('/api/v1/waitlist/{waitlist_id}', { mails: { your_turn: { text: 'Dear {reader}' } } });
     await patch('/api/v1/waitlist/{waitlist_id}', { captcha: { provider: 'turnstile', site_key: 'a' } });
     await send('POST', '/api/v1/auth/password', { current_password: 'x', new_password: 'x'.repeat(20) }, 'body');
   });
   afterAll(() => service.stop());
 
   it('is a sentence without patterns and names of fields, for each field and rule of the desk’s requests', () => {
-    const sentences = [...found.values()].map((fault) => `${fault.field} ${fault.rule} | ${wordsOf(fault)}`);
+    // Owners type placeholders themselves.
+    const words = (fault: FieldFault) => wordsOf(fault).replaceAll(/\{\w+\}/g, '…');
+    const sentences = [...found.values()].map((fault) => `${fault.field} ${fault.rule} | ${words(fault)}`);
 
     expect(found.size).toBeGreaterThan(100);
     expect(sentences.filter((sentence) => CODE.test(sentence.split(' | ')[1]!))).toEqual([]);
     expect(sentences.filter((sentence) => !/ \| \P{Ll}.+[.?]$/u.test(sentence))).toEqual([]);
+  });
+
+  it('names a placeholder that a mail has not, and those that it has', () => {
+    const fault = [...found.values()].find(({ message }) => message.includes('{reader}'))!;
+
+    expect(wordsOf(fault)).toBe(
+      '{reader} is no placeholder of this mail. You can use {first_name}, {place}, {waitlist_name}, {link}.',
+    );
   });
 
   it('is known for each field that the service checks by a pattern', () => {

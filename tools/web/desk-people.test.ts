@@ -293,7 +293,7 @@ describe('the people of a waitlist', () => {
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
         const result = page.getByRole('dialog', { name: '3 people let in' });
         await result.getByText('No mail went out.').waitFor();
-        await result.getByRole('link', { name: 'Turn the mail on for the next ones' }).waitFor();
+        await result.getByRole('link', { name: 'How this service can send mail' }).waitFor();
         await check();
         await result.getByRole('button', { name: 'Copy contacts' }).click();
         await result.getByRole('button', { name: 'Copied' }).waitFor();

@@ -1,7 +1,7 @@
 /** An owner decides who is verified, and which referrals count. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { FrameLocator, Page } from 'playwright-core';
 import { MailServer } from '../../test/support/mail-server.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
@@ -56,6 +56,22 @@ async function placeOf(id: number, email: string): Promise<number> {
   return Number((await stage.list(id, { search: email }))[0]?.priority) + 1;
 }
 
+/** The preview of the page of a person who has joined. */
+async function openJoined(page: Page, address: string): Promise<FrameLocator> {
+  await page.goto(address);
+  await page.getByRole('combobox', { name: 'State' }).selectOption('Joined');
+  return page.frameLocator('iframe[title="Preview"]');
+}
+
+test('the preview of a person who has joined has a way to leave, as their page has', async () => {
+  const id = await stage.waitlist({ contact: 'hello@example.com' });
+  const page = await open(`/${id}/settings/appearance`);
+  const preview = await openJoined(page, page.url());
+  await preview.locator('.waitlist-leave button').waitFor();
+  assert.equal(await preview.getByText('hello@example.com').count(), 0);
+  await page.context().close();
+});
+
 test('without mail, the desk says so and turns nothing on that needs it', async () => {
   const withoutMail = await Stage.open();
   try {
@@ -69,8 +85,43 @@ test('without mail, the desk says so and turns nothing on that needs it', async 
     await page.getByRole('tab', { name: 'Mails' }).click();
     assert.equal(await page.getByLabel('Send a mail to people when they are let in').isDisabled(), true);
     assert.equal(await page.getByRole('button', { name: 'Send me a test' }).isDisabled(), true);
+    await withoutMail.configure(1, { contact: 'hello@example.com' });
+    const preview = await openJoined(page, `${withoutMail.service.url}/desk/1/settings/appearance`);
+    await preview.getByText('hello@example.com').waitFor();
+    assert.equal(await preview.locator('.waitlist-leave button').count(), 0);
   } finally {
     await withoutMail.close();
+  }
+});
+
+test('where the mail server was taken away, the desk says what becomes of settings that need it', async () => {
+  const mailing = await Stage.open({ SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com' });
+  try {
+    const required = await mailing.waitlist({ verification: 'required', mail_on_signup: true });
+    const optional = await mailing.waitlist({ verification: 'optional', mail_on_offboarding: true });
+    await mailing.service.interrupt();
+    await mailing.service.resume({ SMTP_URL: '' });
+    const page = await open(`/${required}/settings/mails`, mailing);
+
+    await page.getByText('people who join get no place in the queue').waitFor();
+    await page.getByText('Verification is required.').waitFor();
+    assert.equal(await page.getByText('Turned on, but no mail goes out.').count(), 1);
+    assert.equal(await page.getByText('Everybody who joins').count(), 0);
+    await checkPage(page, 'desk-mails-server-gone');
+    await page.getByLabel('Welcome people when they join').uncheck();
+    await save(page);
+    assert.equal(await page.getByLabel('Welcome people when they join').isDisabled(), true);
+
+    await page.goto(`${mailing.service.url}/desk/${optional}/settings/trust`);
+    await page.getByText('no referral of a new person counts').waitFor();
+    assert.equal(await page.getByText('A mail asks new people').count(), 0);
+    await checkPage(page, 'desk-trust-server-gone');
+    await page.getByRole('tab', { name: 'Mails' }).click();
+    await page.getByText('Verification is optional.').waitFor();
+    assert.equal(await page.getByText('Sent together').count(), 0);
+    await page.getByText('Turned on, but no mail goes out.').waitFor();
+  } finally {
+    await mailing.close();
   }
 });
 

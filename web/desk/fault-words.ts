@@ -26,12 +26,6 @@ const WORDS: Readonly<Record<string, string>> = {
   'frame_origins[].format': 'Enter the address of a site without a path, such as https://example.com.',
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
   'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',
-  'mails.verification.subject.known': 'Use only the placeholders that stand below the text.',
-  'mails.verification.text.known': 'Use only the placeholders that stand below the text.',
-  'mails.welcome.subject.known': 'Use only the placeholders that stand below the text.',
-  'mails.welcome.text.known': 'Use only the placeholders that stand below the text.',
-  'mails.your_turn.subject.known': 'Use only the placeholders that stand below the text.',
-  'mails.your_turn.text.known': 'Use only the placeholders that stand below the text.',
   'phone.format': 'Enter the number with its country code, such as +14155550123.',
   'phone.unique': 'Somebody else on this list has this phone number.',
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
@@ -64,8 +58,13 @@ export const UNREADABLE = 'This value is not valid. Check it, then try again.';
 
 const PATTERN = /[\\^]|must match/i;
 
+/** The service's message about the words of a mail. It names the wrong placeholder and all that exist. */
+const UNKNOWN_PLACEHOLDER = /^must not contain (\{.+?\}): the placeholders of this mail are (.+)$/;
+
 /** A sentence about a fault, to stand beside its field. */
 export function wordsOf({ field, rule, message }: Fault): string {
+  const [, unknown, known] = UNKNOWN_PLACEHOLDER.exec(message) ?? [];
+  if (unknown !== undefined) return `${unknown} is no placeholder of this mail. You can use ${known}.`;
   // The service's message has the bound, if it is above 1.
   const isBound = rule === 'min_length' && /\d/.test(message);
   const words = WORDS[`${field.replaceAll(/\[\d+\]/g, '[]')}.${rule}`] ?? (isBound ? undefined : RULES[rule]);

@@ -40,6 +40,9 @@ const RED = {
 /** Styles of an input for a number or a code: its label and description may be wider. */
 export const SHORT_INPUT = { wrapper: { maxWidth: 'var(--width-short)' } } as const;
 
+/** For `attributes` of fields for texts in the language of a page. Mantine sets `dir` on an element around them. */
+export const OWN_DIRECTION = { input: { dir: 'auto' } };
+
 /** Mantine's own are too pale for the contrast of WCAG AA. */
 export const colorVariables: CSSVariablesResolver = () => ({
   variables: {},

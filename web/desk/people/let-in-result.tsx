@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Group, List, Modal, ScrollArea, Stack, Text } fr
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { sendsMail } from '../environment';
 import { ignoreHeldEnter } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
 import { count, countPeople, position } from '../parts/format';
@@ -59,7 +60,7 @@ export function LetInResult({
                         <Link {...props} to="/$waitlistId/settings/$tab" params={{ waitlistId, tab: 'mails' }} />
                       )}
                     >
-                      Turn the mail on for the next ones
+                      {sendsMail ? 'Turn the mail on for the next ones' : 'How this service can send mail'}
                     </Anchor>
                   </>
                 )}

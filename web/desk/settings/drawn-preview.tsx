@@ -12,6 +12,7 @@ import { type Catalog, type Texts, textsOf } from '../../page/texts';
 import { themeOf } from '../../page/theme';
 import { VerifyForm } from '../../page/verify-form';
 import widgetCss from '../../widget/widget.css?inline';
+import { sendsMail } from '../environment';
 import type { Waitlist } from '../queries';
 
 export type PreviewTarget = 'page' | 'widget';
@@ -165,6 +166,7 @@ function Joined({ waitlist, texts, state, isPage }: CardProps) {
   };
   if (!isPage) return <StatusView {...shown} />;
   // The contact is for those whom no mail can reach.
-  const leave = waitlist.contact === null ? { action: '', isSent: false } : null;
+  const canMail = sendsMail && waitlist.required_contact.email !== 'off';
+  const leave = canMail ? { action: '', isSent: false } : null;
   return <PrivatePage {...shown} ownIndex={LEADERS.length - 1} leave={leave} />;
 }

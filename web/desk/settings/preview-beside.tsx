@@ -21,21 +21,16 @@ export function ShownIn({ state, children }: { state: PreviewState; children: Re
   );
 }
 
-/**
- * A form with the preview beside it. Where there is no room beside it, `children` get a button that opens the preview.
- * `waitlist` has the settings that are not saved yet.
- */
-export function PreviewBeside({
-  waitlist,
+/** A form with a preview beside it. Where there is no room beside it, `children` get a button that opens it. */
+export function Beside({
+  preview,
   children,
 }: {
-  waitlist: PreviewedWaitlist;
+  preview: ReactNode;
   children: (previewButton: ReactNode) => ReactNode;
 }) {
-  const [state, setState] = useState<PreviewState>(waitlist.is_closed ? 'closed' : 'form');
   const [isOpen, { open, close }] = useDisclosure(false);
   const isWide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
-  const preview = <Preview waitlist={waitlist} state={state} onState={setState} />;
   const button = (
     <Button
       className={classes.floating}
@@ -49,7 +44,7 @@ export function PreviewBeside({
   );
   return (
     <div className={classes.beside}>
-      <ShowState value={setState}>{children(isWide ? null : button)}</ShowState>
+      {children(isWide ? null : button)}
       {isWide ? (
         <aside aria-label="Preview" className={classes.preview}>
           {preview}
@@ -60,5 +55,21 @@ export function PreviewBeside({
         </Modal>
       )}
     </div>
+  );
+}
+
+/** With the page or the widget as preview. `waitlist` has the settings that are not saved yet. */
+export function PreviewBeside({
+  waitlist,
+  children,
+}: {
+  waitlist: PreviewedWaitlist;
+  children: (previewButton: ReactNode) => ReactNode;
+}) {
+  const [state, setState] = useState<PreviewState>(waitlist.is_closed ? 'closed' : 'form');
+  return (
+    <ShowState value={setState}>
+      <Beside preview={<Preview waitlist={waitlist} state={state} onState={setState} />}>{children}</Beside>
+    </ShowState>
   );
 }

@@ -101,8 +101,11 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
 function VerificationSection({ form, saved, waitlist }: { form: TrustForm; saved: TrustValues; waitlist: Waitlist }) {
   const isTurnedOn = saved.verification === 'off' && form.values.verification !== 'off';
   return (
-    <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
-      {!sendsMail && <NoMail />}
+    <PlainSection
+      title="Verified addresses"
+      description={sendsMail ? 'A mail asks new people to confirm their address.' : undefined}
+    >
+      {!sendsMail && <NoMail waitlist={waitlist} />}
       <Radio.Group label="Verification" errorProps={{ mt: 'xs' }} {...form.getInputProps('verification')}>
         <Stack gap="xs" mt="xs">
           {VERIFICATION.map((choice) => (

@@ -496,9 +496,11 @@ test('mails are worded beside their preview, which comes by mail too', async () 
   await page.getByLabel('Subject of the mail “Welcome”').fill('Hello {name}');
   await frame.getByText('You’re number 5 on the waitlist.').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Use only the placeholders that stand below the text.').waitFor();
+  const known = '{first_name}, {place}, {waitlist_name}, {link}';
+  await page.getByText(`{name} is no placeholder of this mail. You can use ${known}.`).waitFor();
   await page.getByLabel('Subject of the mail “Welcome”').fill('Number {place}');
-  await page.getByLabel('Text of the mail “Welcome”').fill('On {waitlist_name}.');
+  await page.getByLabel('Text of the mail “Welcome”').fill('On {waitlist_name}.\nHello {first_name},');
+  await page.getByText('Without a first name: “Hello ,”').waitFor();
   await save(page);
   await page.getByText('Number 5', { exact: true }).waitFor();
   await frame.getByText(/^On /).waitFor();
@@ -512,6 +514,102 @@ test('mails are worded beside their preview, which comes by mail too', async () 
     mail.arrived.map(({ subject }) => subject),
     ['Number 5'],
   );
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('dialog', { name: 'Preview' }).getByText('Number 5', { exact: true }).waitFor();
+  await checkPage(page, 'desk-mails-preview', { widths: [390], fullPage: false });
   await mailing.close();
   await mail.stop();
+});
+
+test('words that another person saves while this one saves and goes on typing stay', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Shared', mails: { welcome: { text: 'Before' } } });
+  const page = await openSettings('mails', id);
+  const welcome = page.getByLabel('Text of the mail “Welcome”');
+  const turn = page.getByLabel('Subject of the mail “Your turn”');
+  let isTyped = () => {};
+  const typed = new Promise<void>((resolve) => (isTyped = resolve));
+  await page.route(`**/api/v1/waitlist/${id}`, async (route) => {
+    if (route.request().method() === 'PATCH') await typed;
+    await route.continue();
+  });
+
+  await turn.fill('First');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await stage.configure(id, { mails: { welcome: { text: 'From the neighbor' } } });
+  await turn.fill('Second');
+  isTyped();
+  await page.waitForFunction(() => document.querySelectorAll('textarea')[1]?.value === 'From the neighbor');
+  await save(page);
+
+  assert.equal(await welcome.inputValue(), 'From the neighbor');
+  const { mails } = (await waitlist(id)) as unknown as { mails: Record<string, object> };
+  assert.deepEqual(
+    [mails.welcome, mails.your_turn],
+    [
+      { subject: null, text: 'From the neighbor' },
+      { subject: 'Second', text: null },
+    ],
+  );
+  await page.context().close();
+});
+
+test('the language is chosen by its name or tag; another one has English texts, and what is none is refused', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Lumen' });
+  const page = await openSettings('appearance', id);
+  const language = page.getByRole('combobox', { name: 'Language' });
+  const options = page.getByRole('listbox', { name: 'Language' }).getByRole('option');
+  await language.click();
+  await options.first().waitFor();
+  const names = await options.allTextContents();
+  assert.deepEqual(names.slice(0, 3), ['Arabic (ar)', 'Chinese (Simplified) (zh-Hans)', 'Dutch (nl)']);
+  assert.deepEqual(names, [...names].sort());
+  await checkPage(page, 'desk-languages', { fullPage: false });
+
+  for (const [typed, tag, says] of [
+    ['German', 'de', 'German.'],
+    ['português (Brasil)', 'pt-BR', 'Portuguese (Brazil).'],
+    ['chinese', 'zh-Hans', 'Chinese (Simplified).'],
+    ['de-at', 'de-AT', 'German (Austria).'],
+    ['SV', 'sv', 'Swedish: our texts for it are English'],
+  ] as const) {
+    await language.fill(typed);
+    await language.press('Tab');
+    await page.getByText(says).waitFor();
+    assert.equal(await language.inputValue(), tag);
+  }
+  await language.fill('Swedish');
+  await language.press('Tab');
+  await page.getByText('Choose a language from the list').waitFor();
+  assert.equal(await language.getAttribute('aria-invalid'), 'true');
+  await checkPage(page, 'desk-language-refused', { fullPage: false });
+
+  await language.fill('ger');
+  await options.getByText('German (de)').click();
+  assert.equal(await language.inputValue(), 'de');
+  await language.fill('polski');
+  await language.press('Enter');
+  await page.getByRole('status').getByText('Saved.').waitFor();
+  assert.equal(((await waitlist(id)) as unknown as { lang: string }).lang, 'pl');
+  await page.context().close();
+});
+
+test('texts in another script are written in its direction', async () => {
+  const id = await createWaitlist({ waitlist_name: 'نور', lang: 'ar', texts: { introduction: 'كن أول من يجربه!' } });
+  const page = await openSettings('appearance', id);
+  const directionOf = (field: Locator) => field.evaluate((input) => getComputedStyle(input).direction);
+  const introduction = page.getByLabel('Introduction');
+  await introduction.waitFor();
+  assert.equal(await directionOf(introduction), 'rtl');
+  await page.getByRole('button', { name: 'Other texts: the form' }).click();
+  await page.getByLabel('Already joined? See your place').fill('هل انضممت؟');
+  assert.equal(await directionOf(page.getByLabel('Already joined? See your place')), 'rtl');
+  await checkPage(page, 'desk-appearance-arabic');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('tab', { name: 'Mails' }).click();
+  const text = page.getByLabel('Text of the mail “Welcome”');
+  await text.fill('أهلًا {first_name}، رقمك {place}.');
+  assert.equal(await directionOf(text), 'rtl');
+  await checkPage(page, 'desk-mails-arabic');
+  await page.context().close();
 });

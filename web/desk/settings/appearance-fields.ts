@@ -34,9 +34,10 @@ const GROUPS: readonly TextGroup[] = [
       'invited_by',
       'one_in_line',
       'many_in_line',
+      'already_joined',
     ],
   },
-  { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button', 'already_joined'] },
+  { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button'] },
   {
     title: 'after joining',
     state: 'joined',

@@ -3,6 +3,7 @@ import type { Waitlist } from '../queries';
 import { type ColorName, COLORS } from './appearance-fields';
 import { colorOf } from './colors';
 import type { PreviewedWaitlist } from './drawn-preview';
+import { readLanguage } from './language';
 
 /** The fields of the tab. An empty text means null, or the default. */
 export interface AppearanceValues extends Record<string, unknown> {
@@ -74,6 +75,7 @@ export function toPublic(waitlist: Waitlist): PreviewedWaitlist {
 /** The waitlist with the unsaved values, for the preview. */
 export function previewed(waitlist: Waitlist, values: AppearanceValues): PreviewedWaitlist {
   const { texts, configuration_style_json: colors, lang } = values;
+  const language = readLanguage(lang);
   const orNull = (text: string) => (text === '' ? null : text);
   return {
     ...toPublic(waitlist),
@@ -88,17 +90,9 @@ export function previewed(waitlist: Waitlist, values: AppearanceValues): Preview
     remove_widget_headers: values.remove_widget_headers,
     shows_inviter: values.shows_inviter,
     hide_counts: values.hide_counts,
-    lang: isLanguage(lang) ? lang : waitlist.lang,
+    // While one is being typed, the preview stays as it is.
+    lang: language.fault === null ? language.text : waitlist.lang,
     texts: toTexts(texts),
     configuration_style_json: toStyle(colors, waitlist),
   };
-}
-
-/** False while a tag is being typed. */
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length > 0;
-  } catch {
-    return false;
-  }
 }

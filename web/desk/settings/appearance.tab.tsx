@@ -1,17 +1,19 @@
-import { Accordion, Autocomplete, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Accordion, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import { AddressInput } from '../parts/address-input';
 import { readOrigins } from '../parts/addresses';
 import { normalizeOnBlur } from '../parts/normalize-on-blur';
 import { defaultText, type OwnTextKey } from '../../page/own-texts';
-import { type Catalog, ENGLISH, LANGUAGES } from '../../page/texts';
+import { type Catalog, ENGLISH } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
-import { SHORT_INPUT } from '../theme';
+import { OWN_DIRECTION } from '../theme';
 import { COLORS, LONG_TEXTS, TEXT_GROUPS } from './appearance-fields';
 import { type AppearanceValues, previewed, toStyle, toTexts, valuesOf } from './appearance-values';
 import { ColorField, colorFault } from './color-field';
+import { readLanguage } from './language';
+import { LanguageField } from './language-field';
 import { PreviewBeside, ShownIn } from './preview-beside';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 import { useCatalog } from './use-catalog';
@@ -19,6 +21,7 @@ import { useCatalog } from './use-catalog';
 type AppearanceForm = UseFormReturnType<AppearanceValues>;
 
 const RULES = {
+  lang: (typed: string) => readLanguage(typed).fault,
   configuration_style_json: Object.fromEntries(COLORS.map(({ name }) => [name, colorFault])),
 };
 
@@ -62,6 +65,7 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
             <PlainSection title="Sharing">
               <Textarea
                 label="Share message"
+                attributes={OWN_DIRECTION}
                 description="The person’s own link follows it."
                 autosize
                 placeholder={defaultText(catalog, 'message')}
@@ -91,26 +95,32 @@ interface TextsProps {
   readonly waitlist: Waitlist;
 }
 
-const NAMES = new Intl.DisplayNames('en', { type: 'language' });
-
 function TextsSection({ form, catalog, waitlist }: TextsProps) {
   return (
     <PlainSection title="Texts">
       <ShownIn state="form">
-        <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
+        <TextInput
+          label="Title"
+          attributes={OWN_DIRECTION}
+          placeholder={waitlist.waitlist_name}
+          {...form.getInputProps('title')}
+        />
         <Textarea
           label="Introduction"
+          attributes={OWN_DIRECTION}
           autosize
           description="Below the title."
           {...form.getInputProps('texts.introduction')}
         />
         <TextInput
           label="Button text"
+          attributes={OWN_DIRECTION}
           placeholder={defaultText(catalog, 'button')}
           {...form.getInputProps('signup_button_title')}
         />
         <Textarea
           label="What the data is for"
+          attributes={OWN_DIRECTION}
           description="Below the button, such as: We write to you once, when it is your turn."
           autosize
           {...form.getInputProps('texts.purpose')}
@@ -119,19 +129,12 @@ function TextsSection({ form, catalog, waitlist }: TextsProps) {
       <ShownIn state="joined">
         <TextInput
           label="After joining"
+          attributes={OWN_DIRECTION}
           placeholder={defaultText(catalog, 'joined')}
           {...form.getInputProps('success_title')}
         />
       </ShownIn>
-      <Autocomplete
-        label="Language"
-        description="Of the page, the widget and the mails. Take one from the list, or write all texts below in the language of any other tag, such as sv."
-        data={LANGUAGES}
-        filter={({ options }) => options}
-        renderOption={({ option: { value } }) => `${NAMES.of(value)} (${value})`}
-        {...form.getInputProps('lang')}
-        styles={SHORT_INPUT}
-      />
+      <LanguageField form={form} />
       <Accordion variant="contained" chevronPosition="left">
         {TEXT_GROUPS.map(({ title, state, keys }, index) => (
           <Accordion.Item key={title} value={String(index)}>
@@ -158,7 +161,13 @@ function TextsSection({ form, catalog, waitlist }: TextsProps) {
 function OtherText({ form, catalog, name }: Pick<TextsProps, 'form' | 'catalog'> & { readonly name: OwnTextKey }) {
   const label = defaultText(ENGLISH, name);
   const placeholder = defaultText(catalog, name);
-  const props = { label, description: hintOf(label), placeholder, ...form.getInputProps(`texts.${name}`) };
+  const props = {
+    label,
+    description: hintOf(label),
+    placeholder,
+    attributes: OWN_DIRECTION,
+    ...form.getInputProps(`texts.${name}`),
+  };
   return LONG_TEXTS.includes(name) ? <Textarea autosize {...props} /> : <TextInput {...props} />;
 }
 
@@ -220,9 +229,11 @@ function hintOf(text: string): string | undefined {
 
 function changesOf(changed: Partial<AppearanceValues>, waitlist: Waitlist): SettingChanges {
   const { texts, configuration_style_json: colors, frame_origins: origins, ...others } = changed;
-  const { title, success_title, signup_button_title, logo, your_turn_url, contact, twitter_message, ...flags } = others;
+  const { lang, title, success_title, signup_button_title, logo, your_turn_url, contact, twitter_message, ...flags } =
+    others;
   return {
     ...flags,
+    ...(lang !== undefined && { lang: readLanguage(lang).text }),
     // An empty field is none.
     ...Object.fromEntries(
       Object.entries({ title, success_title, signup_button_title, logo, your_turn_url, contact, twitter_message })

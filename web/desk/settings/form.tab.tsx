@@ -6,6 +6,7 @@ import { hostedPage } from '../environment';
 import { normalizeOnBlur, type Read } from '../parts/normalize-on-blur';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { OWN_DIRECTION } from '../theme';
 import { toPublic } from './appearance-values';
 import { countries } from './countries';
 import type { PreviewedWaitlist } from './drawn-preview';
@@ -67,6 +68,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
               <PlainSection title="Waitlist">
                 <TextInput
                   label="Name"
+                  attributes={OWN_DIRECTION}
                   required
                   maxLength={WAITLIST.waitlist_name.maxLength}
                   {...form.getInputProps('waitlist_name')}

@@ -19,6 +19,7 @@ import { type RefObject, useRef, useState } from 'react';
 import { QUESTION } from '../bounds';
 import type { components } from '../generated/openapi';
 import type { Waitlist } from '../queries';
+import { OWN_DIRECTION } from '../theme';
 
 type ConfiguredQuestion = Waitlist['questions'][number];
 
@@ -264,6 +265,7 @@ function QuestionCard<Values extends Form>({
           label="Text"
           required
           maxLength={QUESTION.question_value.maxLength}
+          attributes={OWN_DIRECTION}
           data-part="text"
           description={
             savedText !== undefined && savedText !== question.question_value
@@ -285,6 +287,7 @@ function QuestionCard<Values extends Form>({
           <Textarea
             label="Choices"
             description="One per line. Answers that people gave stay as they are."
+            attributes={OWN_DIRECTION}
             autosize
             minRows={2}
             maxRows={12}

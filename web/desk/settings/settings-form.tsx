@@ -59,11 +59,11 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   const changed = changedOf(form.values, saved);
   const isDirty = Object.keys(changed).length > 0;
 
-  /** Takes over what the service has, except in the fields that differ from `before`. */
+  /** Takes over what the service has, except what was changed here since `before`. */
   const takeOver = (current: Waitlist, before: Values) => {
     const values = valuesOf(current);
     setSaved(values);
-    form.setValues({ ...values, ...changedOf(form.getValues(), before) });
+    form.setValues(withChanges(values, form.getValues(), before) as Values);
   };
 
   const send = useMutation({
@@ -129,6 +129,19 @@ function changedOf<Values extends Record<string, unknown>>(values: Values, befor
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
   ) as Partial<Values>;
+}
+
+/** `current` with what differs between `values` and `before`, down to the parts of objects. A list is one value. */
+function withChanges(current: unknown, values: unknown, before: unknown): unknown {
+  if (isObject(current) && isObject(values) && isObject(before))
+    return Object.fromEntries(
+      Object.entries(current).map(([name, value]) => [name, withChanges(value, values[name], before[name])]),
+    );
+  return JSON.stringify(values) === JSON.stringify(before) ? current : values;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The fields of a tab, and the bar that saves them. */

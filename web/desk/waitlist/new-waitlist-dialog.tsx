@@ -8,6 +8,7 @@ import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
+import { OWN_DIRECTION } from '../theme';
 
 type CreateWaitlist = components['schemas']['CreateWaitlist'];
 
@@ -50,6 +51,7 @@ function NewWaitlistForm({ onClose }: { onClose: () => void }) {
         <TextInput
           label="Name"
           description="The title of the signup page, unless you give it another."
+          attributes={OWN_DIRECTION}
           required
           data-autofocus
           {...form.getInputProps('waitlist_name')}

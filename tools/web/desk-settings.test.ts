@@ -422,6 +422,7 @@ test('the preview stands beside Form and Appearance, and follows the text that i
 test('on a phone, the tabs stand in one row, and a button opens the preview', async () => {
   const page = await stage.openPage({ width: 390 });
   await stage.signIn(page, '/desk/1/settings/appearance');
+  await page.getByRole('tab', { selected: true }).waitFor();
   const tops = await page.getByRole('tab').evaluateAll((tabs) => tabs.map((tab) => tab.getBoundingClientRect().top));
   assert.equal(new Set(tops).size, 1);
   await page.getByRole('tab', { name: 'Appearance' }).evaluate((tab) => {

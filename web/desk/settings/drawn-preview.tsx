@@ -5,6 +5,7 @@ import { formFields } from '../../page/form-fields';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
 import { LeaveForm, Left } from '../../page/leave-form';
+import { OtherPage } from '../../page/other-page';
 import { PrivatePage } from '../../page/private-page';
 import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
@@ -149,6 +150,7 @@ function Form({ waitlist, texts, hasFaults, isPage }: FormProps) {
         action=""
         {...(hasFaults && { faults, values: { email: 'name@example' } })}
       />
+      {isPage && !waitlist.is_closed && <OtherPage href="#" label={text('already_joined')} />}
     </>
   );
 }

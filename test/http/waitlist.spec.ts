@@ -1117,6 +1117,7 @@ describe('the public view', () => {
       created_at: waitlist.created_at,
       statistics: { total_signups: 2, current_signups: 2 },
       now: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+      sends_mail: false,
     };
     delete view.contact;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Answer } from '../../test/support/api.js';
 import { withDataSource } from '../../test/support/database.js';
 import { inOrder } from '../../test/support/oracle.js';
@@ -386,19 +387,24 @@ interface Tombstone {
   readonly referrer: string | null;
 }
 
-/** What no operation shows: the facts of the order, and the tombstones. */
+/**
+ * What no operation shows: the facts of the order, and the tombstones. A node that returns takes the connections back,
+ * also this one.
+ */
 async function readFacts(databaseUrl: string, waitlistId: number) {
-  return withDataSource(databaseUrl, async (dataSource) => {
-    const records: ({ readonly uuid: string } & Facts)[] = await dataSource.query(
-      'SELECT uuid, seq, spots_advanced AS advanced FROM waiter WHERE waitlist_id = ?',
-      [waitlistId],
-    );
-    const tombstones: Tombstone[] = await dataSource.query(
-      'SELECT uuid, referred_by_token AS referrer FROM erased_waiter WHERE waitlist_id = ?',
-      [waitlistId],
-    );
-    return { facts: new Map<string, Facts>(records.map((record) => [record.uuid, record])), tombstones };
-  });
+  const read = () =>
+    withDataSource(databaseUrl, async (dataSource) => {
+      const records: ({ readonly uuid: string } & Facts)[] = await dataSource.query(
+        'SELECT uuid, seq, spots_advanced AS advanced FROM waiter WHERE waitlist_id = ?',
+        [waitlistId],
+      );
+      const tombstones: Tombstone[] = await dataSource.query(
+        'SELECT uuid, referred_by_token AS referrer FROM erased_waiter WHERE waitlist_id = ?',
+        [waitlistId],
+      );
+      return { facts: new Map<string, Facts>(records.map((record) => [record.uuid, record])), tombstones };
+    });
+  return pRetry(read, { retries: 3 });
 }
 
 /** The active people in the specified order. */

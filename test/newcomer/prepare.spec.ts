@@ -87,8 +87,12 @@ describe('a checkout that is not built', () => {
 
   it('takes the build with it when a signal ends it', async () => {
     const program = prepare('main', { PORT: String(await freePort()) }, false);
-    await until(() => existsSync(inFolder('build.pid')));
-    const build = Number(readFileSync(inFolder('build.pid'), 'utf8'));
+    // The file exists before its content does.
+    let build = 0;
+    await until(() => {
+      if (existsSync(inFolder('build.pid'))) build = Number(readFileSync(inFolder('build.pid'), 'utf8'));
+      return build > 0;
+    });
 
     program.signal('SIGTERM');
 

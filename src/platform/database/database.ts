@@ -14,13 +14,19 @@ import {
   OwnSnapshot,
   ServerConnections,
 } from './connections.js';
-import { asProblem, isLocked, reasonToRepeat } from './database-error.js';
+import { asProblem, isAway, isLocked, reasonToRepeat } from './database-error.js';
 import { Dialect, isEmbedded } from './dialect.js';
 import { type Query, type Results, select, Session, type Transaction } from './session.js';
 import { Table } from './table.js';
 
-/** Failed attempts. An attempt that found a lock held does not count: work waits for it until its deadline. */
-const FAILURES_MAX = 6;
+/** Failed attempts while the database is away. Together they are shorter than a probe waits. */
+const AWAY_ATTEMPTS_MAX = 6;
+/**
+ * Attempts that the database gave up. Where several nodes of a cluster take writes, close to half of those on a busy
+ * waitlist meet a certification conflict, so six in a row are common. An attempt that found a lock held does not count:
+ * work waits for it until its deadline.
+ */
+const CONFLICTS_MAX = 10;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
 /** For one piece of work, retries included. A request may have several (see limits/overload.ts). */
@@ -150,7 +156,8 @@ export class Database {
           shouldRetry: ({ error }) => {
             const reason = reasonToRepeat(error);
             if (!isLocked(error)) failures += 1;
-            if (reason === undefined || failures === FAILURES_MAX || Date.now() >= until) return false;
+            const failuresMax = isAway(error) ? AWAY_ATTEMPTS_MAX : CONFLICTS_MAX;
+            if (reason === undefined || failures >= failuresMax || Date.now() >= until) return false;
             span.addEvent('retry', { reason });
             onRetry?.(reason);
             return true;

@@ -4,11 +4,12 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type * as nest from '@nestjs/core';
 import { Presets, SingleBar } from 'cli-progress';
 import type * as appModule from '../src/app.module.js';
-import type * as authModule from '../src/auth/auth.service.js';
+import type * as accountModule from '../src/account/account.service.js';
+import type * as memberModule from '../src/account/member.service.js';
 import type * as configModule from '../src/platform/config/config.js';
 import type * as databaseModule from '../src/platform/database/database.js';
 import type * as migrator from '../src/platform/database/migrator.js';
-import type * as ownerWriteModule from '../src/platform/idempotency/owner-write.js';
+import type * as accountWriteModule from '../src/platform/idempotency/account-write.js';
 import type * as purgerModule from '../src/queue/maintenance/purger.js';
 import type * as seederModule from '../src/queue/maintenance/seeder.js';
 import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
@@ -56,13 +57,15 @@ export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readon
 }
 
 async function ownerId(app: INestApplicationContext): Promise<number> {
-  const { AuthService } = await built<typeof authModule>('auth/auth.service.js');
-  const auth = app.get(AuthService);
-  const known = await auth.getAccount(OWNER.email).catch(() => null);
-  if (!known) return (await auth.createAccount(OWNER.email, OWNER.password)).id;
+  const { AccountService } = await built<typeof accountModule>('account/account.service.js');
+  const { MemberService } = await built<typeof memberModule>('account/member.service.js');
+  const { operatorWrite } = await built<typeof accountWriteModule>('platform/idempotency/account-write.js');
+  const members = app.get(MemberService);
+  const known = await members.getByEmail(OWNER.email).catch(() => null);
+  if (!known) return (await app.get(AccountService).create(OWNER.email, OWNER.password)).account.id;
   // An older benchmark may have made it, with another password.
-  await auth.setPassword(OWNER.email, OWNER.password);
-  return known.id;
+  await members.setPassword(known, OWNER.password, operatorWrite(known.accountId));
+  return known.accountId;
 }
 
 async function awaitPurge(app: INestApplicationContext): Promise<void> {
@@ -91,10 +94,10 @@ export async function logIn(url: string): Promise<string> {
 async function prepareSeed(app: INestApplicationContext, accountId: number, size: number): Promise<Seed> {
   const { WaitlistService } = await built<typeof waitlistModule>('waitlist/waitlist.service.js');
   const { QueueSeeder } = await built<typeof seederModule>('queue/maintenance/seeder.js');
-  const { operatorWrite } = await built<typeof ownerWriteModule>('platform/idempotency/owner-write.js');
+  const { operatorWrite } = await built<typeof accountWriteModule>('platform/idempotency/account-write.js');
   const waitlists = app.get(WaitlistService);
   const name = `bench-${size}`;
-  const { waitlists: existing } = await waitlists.list(accountId, { afterId: null, limit: 100 });
+  const { waitlists: existing } = await waitlists.list(operatorWrite(accountId), { afterId: null, limit: 100 });
   for (const { id, active, offboarded, name: ownName } of existing) {
     if (ownName !== name) continue;
     const total = active + offboarded;

@@ -9,7 +9,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../test/support/api.js';
 import { openDatabase, withDataSource } from '../test/support/database.js';
-import { ServiceProcess } from '../test/support/service-process.js';
+import { OWNER, ServiceProcess } from '../test/support/service-process.js';
 import { migrate, runCli, runCliIn, verify } from './support/command-line.js';
 import { type EarlierBuild, earlierBuild } from './support/earlier-build.js';
 import { openWaitlist, read, type TestWaitlist, Traffic } from './support/traffic.js';
@@ -33,6 +33,7 @@ async function upgrade(before: EarlierBuild, url: string): Promise<void> {
   traffic.start(VISITORS);
   await setTimeout(TRAFFIC_MS);
   await traffic.stop();
+  const tokens = await logIn(earlier);
   await earlier.stop();
 
   const startMs = performance.now();
@@ -42,6 +43,7 @@ async function upgrade(before: EarlierBuild, url: string): Promise<void> {
   const service = await ServiceProcess.spawn({ DATABASE_URL: url, SHUTDOWN_DELAY: '0' });
   try {
     await service.started();
+    await goesOn(service, tokens);
     const name = `upgraded ${RECORDS} records from ${before.name} in ${tookMs} ms`;
     const isSound = await traffic.conclude(name, service, url);
     const next = read(await join(service, full, 'late@example.com'));
@@ -50,6 +52,30 @@ async function upgrade(before: EarlierBuild, url: string): Promise<void> {
   } finally {
     await service.stop();
   }
+}
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+async function logIn(service: ServiceProcess): Promise<Tokens> {
+  return read(await service.call('POST', '/api/v1/auth/create_tokens', OWNER));
+}
+
+/** The account's first member goes on with the tokens of before, and with the password. */
+async function goesOn(service: ServiceProcess, { access_token, refresh_token }: Tokens): Promise<void> {
+  const get = async (path: string, token: string) => read(await service.call('GET', path, undefined, { token }));
+  const members = await get('/api/v1/member', access_token);
+  const { access_token: next } = await get('/api/v1/auth/refresh_access_token', refresh_token);
+  const own = [
+    await get('/api/v1/member/me', next),
+    await get('/api/v1/member/me', (await logIn(service)).access_token),
+  ];
+  const { id } = await get('/api/v1/account', next);
+  const isSound = members.length === 1 && members[0].email === OWNER.email && members[0].role === 'owner';
+  if (!isSound || [...members, ...own].some((member) => member.id !== id))
+    throw new Error(`The account ${id} has the members ${JSON.stringify(members)}`);
 }
 
 async function refuseWithoutStop(before: EarlierBuild, url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addApiKey } from './cli/api-key.js';
 import { addAudit } from './cli/audit.js';
+import { addMember } from './cli/member.js';
 import { addMigrate } from './cli/migrate.js';
 import { addOwner } from './cli/owner.js';
 import { addRebuild } from './cli/rebuild.js';
@@ -14,7 +15,17 @@ const program = new Command('npm run cli --')
   .version(VERSION, '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 // In the order of the help.
-for (const add of [addOwner, addApiKey, addAudit, addWaitlist, addMigrate, addWebhook, addVerify, addRebuild])
+for (const add of [
+  addOwner,
+  addMember,
+  addApiKey,
+  addAudit,
+  addWaitlist,
+  addMigrate,
+  addWebhook,
+  addVerify,
+  addRebuild,
+])
   add(program);
 
 // As in start.ts: a command may create the embedded database.

@@ -4,17 +4,21 @@ import {
   createParamDecorator,
   type ExecutionContext,
   Injectable,
+  SetMetadata,
   type Type,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import { ApiBearerAuth, ApiCookieAuth, ApiSecurity } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiCookieAuth, ApiExtension, ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { MayCall } from '../platform/http/public.js';
 import { SameOriginGuard } from '../platform/http/same-origin.js';
 import { Problem } from '../platform/problems/problem.js';
-import { AccountKeyService } from './account-key.service.js';
+import type { KeyScope } from '../account/account-key.entity.js';
+import { AccountKeyService } from '../account/account-key.service.js';
+import { type Role, suffices } from '../account/member.entity.js';
 import { ACCOUNT_KEY, accountKeyOf, type KeyRequest } from './account-key.strategy.js';
-import { type Caller, TokenService } from './token.service.js';
+import type { Caller } from './caller.js';
+import { TokenService } from './token.service.js';
 import type { TokenRequest } from './token.strategy.js';
 
 /** Passes requests with a valid token for one strategy, and sets `request.user` to its caller. */
@@ -71,9 +75,33 @@ class OptionalCookieGuard extends tokenGuard('cookie') {
   }
 }
 
-/** Passes requests with a valid access token, or without one with an account key whose scope allows the operation. */
+/** The role that a member needs, and what an account key needs: nothing suffices where there is no scope. */
+interface Need {
+  readonly role: Role;
+  readonly scope: KeyScope | null;
+  /** Whether keys that are limited to some waitlists are refused. */
+  readonly isOfAccount?: boolean;
+}
+
+/** The {@link Need} of an operation. test/contract/roles.spec.ts lists all. */
+export const NEED = 'need';
+
+/** Passes members whose role is sufficient. */
+function requireRole({ member }: Caller, { role }: Need): void {
+  if (!member || suffices(member.role, role)) return;
+  throw new Problem('INSUFFICIENT_ROLE', { detail: `This operation needs the role ${role}; yours is ${member.role}.` });
+}
+
+/** Passes keys whose scope and waitlists are sufficient. */
+function requireScope({ key, waitlistIds }: Caller, { scope, isOfAccount = false }: Need): void {
+  if (!key) return;
+  const isWideEnough = scope === 'read' || key.scope === scope;
+  if (!isWideEnough || (isOfAccount && waitlistIds !== null)) throw new Problem('INSUFFICIENT_SCOPE');
+}
+
+/** Passes requests with a valid access token, or without one with an account key, that may call the operation. */
 @Injectable()
-export class OwnerGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
+export class MemberOrKeyGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
   constructor(
     private readonly tokens: TokenService,
     private readonly accountKeys: AccountKeyService,
@@ -97,29 +125,19 @@ export class OwnerGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
     const request = this.getRequest(context);
     if (!caller)
       throw new Problem(accountKeyOf(request.headers) === null ? tokenProblem(request) : 'INVALID_ACCOUNT_KEY');
-    if (!this.isAllowed(caller as User & Caller, request)) throw new Problem('INSUFFICIENT_SCOPE');
+    const need = Reflect.getMetadata(NEED, context.getHandler()) as Need;
+    requireScope(caller as User & Caller, need);
+    requireRole(caller as User & Caller, need);
     return caller;
-  }
-
-  protected isAllowed({ keyScope }: Caller, { method }: FastifyRequest): boolean {
-    return keyScope !== 'read' || method === 'GET';
-  }
-}
-
-/** Passes requests with a valid access token. */
-@Injectable()
-class AccessTokenGuard extends OwnerGuard {
-  protected override isAllowed({ keyScope }: Caller): boolean {
-    return keyScope === null;
   }
 }
 
 /**
  * Passes all requests. Without a valid token or account key, `request.user` is null, because pages send placeholders.
- * An expired token of ours is refused, so that its owner logs in again.
+ * An expired token of ours is refused, so that its member logs in again.
  */
 @Injectable()
-class OptionalOwnerGuard extends OwnerGuard {
+class OptionalMemberOrKeyGuard extends MemberOrKeyGuard {
   override handleRequest<User = Caller | null>(error: Error | null, caller: User | false, infos: unknown): User {
     if (error) throw error;
     const isExpired = (info: unknown) => info instanceof Error && info.name === 'TokenExpiredError';
@@ -132,35 +150,52 @@ function tokenProblem({ headers }: FastifyRequest) {
   return /^Bearer /i.test(headers.authorization ?? '') ? 'INVALID_TOKEN' : 'MISSING_TOKEN';
 }
 
-/**
- * Only the bearer of an access token or of an account key may call, and only past these guards. An account key with the
- * scope `read` may only read.
- */
-export const OwnerOnly = (...guards: Type<CanActivate>[]) =>
-  applyDecorators(MayCall('owner', OwnerGuard, ...guards), ApiBearerAuth('access_token'), ApiSecurity(ACCOUNT_KEY));
+const ANY_MEMBER: Need = { role: 'viewer', scope: null };
 
-/** Only the bearer of an access token may call. */
-export const TokenOnly = () => applyDecorators(MayCall('owner', AccessTokenGuard), ApiBearerAuth('access_token'));
+/** What an operation needs, for its guard and for the contract. */
+const Needs = (need: Need) =>
+  applyDecorators(
+    SetMetadata<string, Need>(NEED, need),
+    ApiExtension('x-required-role', need.role),
+    ...(need.scope === null ? [] : [ApiExtension('x-required-scope', need.scope)]),
+  );
+
+/**
+ * Only a member with a sufficient role or the bearer of an account key with a sufficient scope may call, and only past
+ * these guards.
+ */
+export const MemberOrKey = (need: Need & { readonly scope: KeyScope }, ...guards: Type<CanActivate>[]) =>
+  applyDecorators(
+    Needs(need),
+    MayCall('member', MemberOrKeyGuard, ...guards),
+    ApiBearerAuth('access_token'),
+    ApiSecurity(ACCOUNT_KEY),
+  );
+
+/** Only a member with a sufficient role may call. An account key is read, and refused. */
+export const MemberOnly = (role: Role) =>
+  applyDecorators(Needs({ role, scope: null }), MayCall('member', MemberOrKeyGuard), ApiBearerAuth('access_token'));
 
 /** Anyone may call; the bearer of an access token or of an account key sees more. */
-export const OwnerOrPublic = () =>
+export const MemberOrPublic = () =>
   applyDecorators(
-    MayCall('public', OptionalOwnerGuard),
+    MayCall('public', OptionalMemberOrKeyGuard),
     ApiSecurity({}),
     ApiBearerAuth('access_token'),
     ApiSecurity(ACCOUNT_KEY),
   );
 
-/** Only the bearer of a refresh token may call. */
+/** Only the bearer of a refresh token may call, whatever the role. */
 export const RefreshTokenOnly = () =>
-  applyDecorators(MayCall('refresh', RefreshTokenGuard), ApiBearerAuth('refresh_token'));
+  applyDecorators(Needs(ANY_MEMBER), MayCall('refresh', RefreshTokenGuard), ApiBearerAuth('refresh_token'));
 
-/** Only the bearer of an access token may call. Account keys are not read: they open nothing below `/api/v1/auth`. */
-export const LoginOnly = () => applyDecorators(MayCall('owner', LoginGuard), ApiBearerAuth('access_token'));
+/** Only a member may call, whatever the role. Account keys are not read: they open nothing below `/api/v1/auth`. */
+export const LoginOnly = () =>
+  applyDecorators(Needs(ANY_MEMBER), MayCall('member', LoginGuard), ApiBearerAuth('access_token'));
 
 /** Only a page of this service may call, with the cookie of a live login. */
 export const CookieOnly = () =>
-  applyDecorators(MayCall('cookie', SameOriginGuard, CookieGuard), ApiCookieAuth('session_cookie'));
+  applyDecorators(Needs(ANY_MEMBER), MayCall('cookie', SameOriginGuard, CookieGuard), ApiCookieAuth('session_cookie'));
 
 /** Any page of this service may call; a cookie names its login. */
 export const CookieOrNone = () =>
@@ -170,7 +205,7 @@ export const CookieOrNone = () =>
     ApiCookieAuth('session_cookie'),
   );
 
-/** The owner that the request speaks for; null for an anonymous caller of a public operation. */
+/** Whom the request speaks for; null for an anonymous caller of a public operation. */
 export const CurrentCaller = createParamDecorator(
   (_: unknown, context: ExecutionContext): Caller | null =>
     context.switchToHttp().getRequest<{ user?: Caller | null }>().user ?? null,

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FutureTime, OneOf, Text } from '../platform/contract/fields.js';
-import { ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
+import { FutureTime, IdList, OneOf, Text } from '../platform/contract/fields.js';
+import { ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import { KEY_SCOPES, type KeyScope } from './account-key.entity.js';
-import type { AccountKey, CreatedAccountKey, NewAccountKey } from './account-key.service.js';
+import { KEY_SCOPES, type KeyScope } from '../account/account-key.entity.js';
+import type { AccountKey, CreatedAccountKey, NewAccountKey } from '../account/account-key.service.js';
 
 const NAME = { maxLength: 100, description: 'A label for the key.', example: 'Monthly report' } as const;
 const SCOPE = {
@@ -11,7 +11,8 @@ const SCOPE = {
   example: 'read',
 } as const;
 /** The fields of a response that cannot be set. */
-const SENT_BACK = ['id', 'prefix', 'created_at', 'last_used_at', 'key'] as const;
+const SENT_BACK = ['id', 'prefix', 'created_by', 'created_at', 'last_used_at', 'key'] as const;
+export const KEY_WAITLISTS_MAX = 100;
 
 @KnownFieldsOnly(...SENT_BACK)
 export class CreateAccountKeyDto {
@@ -29,8 +30,18 @@ export class CreateAccountKeyDto {
   })
   expires_at?: string | null;
 
-  static toSettings({ name, scope, expires_at }: CreateAccountKeyDto): NewAccountKey {
-    return { name, scope, expiresAt: expires_at ? new Date(expires_at) : null };
+  @IdList({
+    optional: true,
+    nullable: true,
+    minItems: 1,
+    maxItems: KEY_WAITLISTS_MAX,
+    description: 'The waitlists of the account that the key opens. It opens all of them without this field.',
+    example: null,
+  })
+  waitlist_ids?: readonly number[] | null;
+
+  static toSettings({ name, scope, expires_at, waitlist_ids }: CreateAccountKeyDto): NewAccountKey {
+    return { name, scope, expiresAt: expires_at ? new Date(expires_at) : null, waitlistIds: waitlist_ids ?? null };
   }
 }
 
@@ -46,6 +57,24 @@ export class AccountKeyDto {
 
   @ApiProperty({ maxLength: 6, description: 'The first six characters of the key.', example: '0b1d2c' })
   prefix!: string;
+
+  @ApiProperty({
+    type: 'array',
+    nullable: true,
+    maxItems: KEY_WAITLISTS_MAX,
+    items: ID_SCHEMA,
+    description: 'The waitlists that the key opens, without those deleted since; null for all of the account.',
+    example: null,
+  })
+  waitlist_ids!: readonly number[] | null;
+
+  @ApiProperty({
+    ...UUID_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'The `id` of the member who made it, who may be removed by now; null if it was made otherwise.',
+  })
+  created_by!: string | null;
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
@@ -68,12 +97,15 @@ export class AccountKeyDto {
   })
   last_used_at!: string | null;
 
-  static from({ id, name, scope, prefix, createdAt, expiresAt, lastUsedAt }: AccountKey): AccountKeyDto {
+  static from(key: AccountKey): AccountKeyDto {
+    const { id, name, scope, prefix, waitlistIds, createdBy, createdAt, expiresAt, lastUsedAt } = key;
     return {
       id,
       name,
       scope,
       prefix,
+      waitlist_ids: waitlistIds,
+      created_by: createdBy,
       created_at: timestamp(createdAt),
       expires_at: expiresAt?.toISOString() ?? null,
       last_used_at: lastUsedAt && timestamp(lastUsedAt),

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import passport from 'passport';
 import { isAccountKey } from '../platform/secrets/random-key.js';
-import type { AccountKeyService } from './account-key.service.js';
+import type { AccountKeyService } from '../account/account-key.service.js';
+import type { Caller } from './caller.js';
 
 export const ACCOUNT_KEY = 'account_key';
 
@@ -22,11 +23,19 @@ export class AccountKeyStrategy extends passport.Strategy {
     const { accountKeys, headers } = request as KeyRequest;
     const secret = accountKeyOf(headers);
     if (secret === null) return this.fail();
-    accountKeys.findCaller(secret).then(
+    findCaller(accountKeys, secret).then(
       (caller) => (caller ? this.success(caller) : this.fail()),
       (error: unknown) => this.error(error),
     );
   }
+}
+
+async function findCaller(accountKeys: AccountKeyService, secret: string): Promise<Caller | null> {
+  const live = await accountKeys.findLive(secret);
+  if (!live) return null;
+  const { account, key } = live;
+  const { waitlistIds } = key;
+  return { accountId: account.id, waitlistIds, accountUuid: account.uuid, member: null, key };
 }
 
 /** The account key of a request; null if there is none. With a token, the header holds the API key of a waitlist. */

@@ -1,13 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, Uuid, WholeNumber } from '../platform/contract/fields.js';
-import { ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import {
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditFilter,
-  type RecordedEvent,
-  SUBJECTS_MAX,
-} from '../platform/audit/audit-log.js';
+import { ID_SCHEMA, openEnum, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { type AuditFilter, SUBJECTS_MAX } from '../platform/audit/audit-log.js';
+import { AUDIT_ACTIONS, type AuditAction, auditRecord, type RecordedEvent } from '../platform/audit/audit-record.js';
 
 /** One offboarding names up to 1,000 people, so a page names up to 50,000. */
 export const PAGE_SIZE_MAX = 50;
@@ -16,8 +11,11 @@ export class ListAuditEventsDto {
   @Id({ optional: true, lenient: true, description: 'Lists only the events of this waitlist.' })
   waitlist_id?: number;
 
-  @Uuid({ optional: true, description: 'Lists only the events that name the person with this `uuid`.' })
+  @Uuid({ optional: true, description: 'Lists only the events that name the person or member with this `uuid`.' })
   uuid?: string;
+
+  @Uuid({ optional: true, description: 'Lists only what the member with this `id` did.' })
+  member?: string;
 
   @Uuid({ optional: true, description: 'Lists the events older than the one with this `id`.' })
   after_id?: string;
@@ -25,8 +23,9 @@ export class ListAuditEventsDto {
   @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
   limit = PAGE_SIZE_MAX;
 
-  static toFilter({ waitlist_id, uuid, after_id, limit }: ListAuditEventsDto): AuditFilter {
-    return { waitlistId: waitlist_id, uuid: uuid?.toLowerCase(), afterId: after_id?.toLowerCase(), limit };
+  static toFilter({ waitlist_id, uuid, member, after_id, limit }: ListAuditEventsDto): AuditFilter {
+    const [subject, memberId, afterId] = [uuid, member, after_id].map((id) => id?.toLowerCase());
+    return { waitlistId: waitlist_id, uuid: subject, memberId, afterId, limit };
   }
 }
 
@@ -43,6 +42,15 @@ export class AuditEventDto {
   @ApiProperty({ ...UUID_SCHEMA, description: 'The account that the event belongs to.' })
   user_id!: string;
 
+  @ApiProperty({
+    ...UUID_SCHEMA,
+    type: String,
+    nullable: true,
+    description:
+      'The member who did it or, of a failed login, tried. Null for an account key, a command of the operator, and the service itself.',
+  })
+  member!: string | null;
+
   @ApiProperty({ ...ID_SCHEMA, nullable: true, description: 'The waitlist, or null for an event of the account.' })
   waitlist_id!: number | null;
 
@@ -50,7 +58,8 @@ export class AuditEventDto {
     type: 'array',
     maxItems: SUBJECTS_MAX,
     items: { type: 'string', ...UUID_SCHEMA },
-    description: 'The `uuid`s of the Waiters that the action changed or erased; empty if it names none.',
+    description:
+      'The `uuid`s of the Waiters, or the `id` of the member, that the action changed, erased or removed; empty if it names none.',
   })
   uuids!: readonly string[];
 
@@ -72,16 +81,7 @@ export class AuditEventDto {
   })
   address_hash!: string | null;
 
-  static from(event: RecordedEvent, ownerUuid: string): AuditEventDto {
-    return {
-      id: event.id,
-      created_at: timestamp(event.createdAt),
-      action: event.action as AuditAction,
-      user_id: ownerUuid,
-      waitlist_id: event.waitlistId,
-      uuids: event.uuids,
-      request_id: event.requestId,
-      address_hash: event.addressHash,
-    };
+  static from(event: RecordedEvent, accountUuid: string): AuditEventDto {
+    return auditRecord(event, accountUuid);
   }
 }

@@ -55,7 +55,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Change the password',
     description:
-      'Sets another password. All other logins of the account end at once; that of the access token goes on, and so do account keys. A wrong `current_password` counts as a failed login.',
+      'Sets another password. All your other logins end at once; that of the access token goes on, and so do account keys. A wrong `current_password` counts as a failed login.',
   })
   @ApiNoContentResponse({ description: 'Changed.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_PASSWORD', 'TOO_MANY_ATTEMPTS')

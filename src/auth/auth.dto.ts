@@ -10,16 +10,19 @@ const PASSWORD = {
   example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
 } as const;
 export const ACCESS_TOKEN = {
-  description: 'Bearer token for the owner operations.',
+  description: 'Bearer token for the operations of an account.',
   maxLength: 2048,
   example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
 } as const;
 
 export class CreateTokensDto {
-  @AnyText({ minLength: 1, maxLength: 254, description: 'The email of the account.', example: 'owner@example.com' })
+  @AnyText({ minLength: 1, maxLength: 254, description: 'Your email.', example: 'owner@example.com' })
   email!: string;
 
-  @AnyText({ ...PASSWORD, description: 'The password of the account. The first start prints it to the terminal.' })
+  @AnyText({
+    ...PASSWORD,
+    description: 'Your password. The first start prints that of the first owner to the terminal.',
+  })
   password!: string;
 }
 
@@ -40,12 +43,12 @@ export class TokenPairDto {
 }
 
 export class ChangePasswordDto {
-  @AnyText({ ...PASSWORD, example: 'the one before 4711', description: 'The password that the account has.' })
+  @AnyText({ ...PASSWORD, example: 'the one before 4711', description: 'The password that you have.' })
   current_password!: string;
 
   @AnyText({
     description:
-      'The password that it gets. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
+      'The password that you get. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
     minLength: PASSWORD_LENGTH_MIN,
     maxLength: PASSWORD_LENGTH_MAX,
     format: 'password',

@@ -5,27 +5,27 @@ import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js'
 import { Database } from '../platform/database/database.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Secrets } from '../platform/secrets/secrets.js';
-import { AccountStore } from './account.store.js';
+import { MemberService } from '../account/member.service.js';
 
 /**
- * Events of one account an hour, failed and throttled logins each: enough to see an attack and its addresses. Strangers
+ * Events of one member an hour, failed and throttled logins each: enough to see an attack and its addresses. Strangers
  * cause them, and must not fill the table.
  */
 const EVENTS_MAX = 20;
 const WINDOW_SECONDS = 60 * 60;
 /** Events of one process that wait to be written. Further ones are dropped. */
 const WAITING_MAX = 1_000;
-/** Not at once: a write right after the answer would tell that the email has an account. */
+/** Not at once: a write right after the answer would tell that the email has a login. */
 const INTERVAL_MS = 5_000;
 
-interface FailedLogin extends Origin {
+interface FailedLogin extends Omit<Origin, 'memberId'> {
   readonly action: 'login_failed' | 'login_throttled';
   readonly emailKey: string;
 }
 
 /**
- * Writes audit events of failed logins, for existing accounts only: in the background, because the response time must
- * not reveal whether an account exists.
+ * Writes audit events of failed logins, for existing members only: in the background, because the response time must
+ * not reveal whether one exists.
  */
 @Injectable()
 export class LoginAuditService implements BeforeApplicationShutdown {
@@ -36,7 +36,7 @@ export class LoginAuditService implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditLog,
-    private readonly accounts: AccountStore,
+    private readonly members: MemberService,
     private readonly secrets: Secrets,
     counts: SharedCounts,
     tasks: BackgroundTasks,
@@ -69,9 +69,10 @@ export class LoginAuditService implements BeforeApplicationShutdown {
       this.secrets.hash('login-events', `${event.action} ${emailKey}`),
     );
     if (consumedPoints > EVENTS_MAX) return;
-    const account = await this.accounts.findByEmailKey(emailKey);
-    if (!account) return;
-    const record = this.audit.record({ ...event, accountId: account.id });
+    const found = await this.members.findByEmailKey(emailKey);
+    if (!found) return;
+    const { id: memberId, accountId } = found.member;
+    const record = this.audit.record({ ...event, accountId, memberId });
     await this.database.pipelinedTransaction((transaction) => transaction.commit([record]));
   }
 }

@@ -10,10 +10,10 @@ export class LoginEntity {
   @PrimaryColumn({ type: 'varchar' })
   id!: string;
 
-  @Column({ name: 'account_id', type: 'bigint' })
-  accountId!: number;
+  @Column({ name: 'member_id', type: 'varchar' })
+  memberId!: string;
 
-  /** That of the account at the login. The login has ended if the account has another one. */
+  /** That of the member at the login. The login has ended if the member has another one. */
   @Column({ name: 'token_version', type: 'int' })
   tokenVersion!: number;
 

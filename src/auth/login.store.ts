@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { toSqlTime } from '../platform/database/dialect.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import type { AccountEntity } from './account.entity.js';
+import type { AccountEntity } from '../account/account.entity.js';
+import { MemberEntity } from '../account/member.entity.js';
+import { AuditLog, type Origin } from '../platform/audit/audit-log.js';
 import { LoginEntity } from './login.entity.js';
 
-/** A login that has not ended, and its account. */
+/** A login that has not ended, its member, and their account. */
 export interface LiveLogin {
   readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
+  readonly member: Pick<MemberEntity, 'id' | 'email' | 'emailKey' | 'role'>;
   readonly login: LoginEntity;
 }
 
@@ -21,34 +25,49 @@ const IS_LIVE = 'l.revoked_at IS NULL AND l.expires_at > ?';
 @Injectable()
 export class LoginStore {
   private readonly logins: Table<LoginEntity>;
+  private readonly members: Table<MemberEntity>;
 
   constructor(
     private readonly database: Database,
+    private readonly audit: AuditLog,
     sweeper: Sweeper,
   ) {
     this.logins = database.table(LoginEntity);
+    this.members = database.table(MemberEntity);
     sweeper.add({ table: 'login', id: 'id', time: 'expires_at', before: () => new Date(), chunk: SWEEP_CHUNK });
   }
 
   /** Stores a new login, once: a retry after a lost answer to COMMIT finds its row. */
   async insert(login: LoginEntity): Promise<void> {
+    const note = this.members.update({ id: login.memberId }, { lastLoginAt: login.createdAt });
     try {
-      await this.database.pipelinedTransaction((transaction) => transaction.commit([this.logins.insert([login])]));
+      await this.database.pipelinedTransaction((transaction) =>
+        transaction.commit([this.logins.insert([login]), note]),
+      );
     } catch (error) {
       // Its id is random.
       if (!isDuplicateKey(error)) throw error;
     }
   }
 
-  /** Null if the login was revoked or has expired, or its account was disabled or got a new password since. */
-  findLive(id: string, accountId: number, now: Date): Query<LiveLogin | null> {
+  /**
+   * Null if the login was revoked or has expired, or its member was removed, was disabled or got a new password since,
+   * or their account was disabled.
+   */
+  findLive(id: string, now: Date): Query<LiveLogin | null> {
     return select<Row, LiveLogin | null>(
-      `SELECT ${this.logins.select('l')}, a.uuid AS account_uuid
-       FROM login l JOIN account a ON a.id = l.account_id AND a.token_version = l.token_version
-       WHERE l.id = ? AND l.account_id = ? AND a.disabled_at IS NULL AND ${IS_LIVE}`,
-      [id, accountId, toSqlTime(now)],
-      ([row]) =>
-        row ? { account: { id: accountId, uuid: String(row.account_uuid) }, login: this.logins.read(row) } : null,
+      `SELECT ${this.logins.select('l')}, m.account_id, m.email, m.email_key, m.role, a.uuid AS account_uuid
+       FROM login l JOIN member m ON m.id = l.member_id AND m.token_version = l.token_version
+       JOIN account a ON a.id = m.account_id
+       WHERE l.id = ? AND m.disabled_at IS NULL AND a.disabled_at IS NULL AND ${IS_LIVE}`,
+      [id, toSqlTime(now)],
+      ([row]) => {
+        if (!row) return null;
+        const login = this.logins.read(row);
+        const { email, emailKey, role } = this.members.read(row);
+        const account = { id: Number(row.account_id), uuid: String(row.account_uuid) };
+        return { account, member: { id: login.memberId, email, emailKey, role }, login };
+      },
     );
   }
 
@@ -74,28 +93,28 @@ export class LoginStore {
     return mapped(together([use, find]), ([, login]) => login);
   }
 
-  /** The live logins of an account that were used since `usedSince`, the last used first. */
-  listLive(accountId: number, now: Date, usedSince: Date, limit: number): Query<LoginEntity[]> {
+  /** The live logins of a member that were used since `usedSince`, the last used first. */
+  listLive(memberId: string, now: Date, usedSince: Date, limit: number): Query<LoginEntity[]> {
     return select<Row, LoginEntity[]>(
       `SELECT ${this.logins.select('l')}
-       FROM login l JOIN account a ON a.id = l.account_id AND a.token_version = l.token_version
-       WHERE l.account_id = ? AND l.last_used_at > ? AND ${IS_LIVE} ORDER BY l.last_used_at DESC, l.id DESC LIMIT ?`,
-      [accountId, toSqlTime(usedSince), toSqlTime(now), limit],
+       FROM login l JOIN member m ON m.id = l.member_id AND m.token_version = l.token_version
+       WHERE l.member_id = ? AND l.last_used_at > ? AND ${IS_LIVE} ORDER BY l.last_used_at DESC, l.id DESC LIMIT ?`,
+      [memberId, toSqlTime(usedSince), toSqlTime(now), limit],
       (rows) => rows.map((row) => this.logins.read(row)),
     );
   }
 
-  /** Revokes a login of the account. Returns whether it was live until then. */
-  end(id: string, accountId: number, now: Date): Query<boolean> {
+  /** Revokes a login of the member. Returns whether it was live until then. */
+  end(id: string, memberId: string, now: Date): Query<boolean> {
     const at = toSqlTime(now);
-    const values = [id, accountId, at];
+    const values = [id, memberId, at];
     const end = write(
-      `UPDATE login SET revoked_at = ? WHERE id = ? AND account_id = ? AND revoked_at IS NULL AND expires_at > ?
-       AND token_version = (SELECT a.token_version FROM account a WHERE a.id = login.account_id)`,
+      `UPDATE login SET revoked_at = ? WHERE id = ? AND member_id = ? AND revoked_at IS NULL AND expires_at > ?
+       AND token_version = (SELECT m.token_version FROM member m WHERE m.id = login.member_id)`,
       [at, ...values],
     );
     const find = select<object, boolean>(
-      'SELECT id FROM login WHERE id = ? AND account_id = ? AND revoked_at = ?',
+      'SELECT id FROM login WHERE id = ? AND member_id = ? AND revoked_at = ?',
       values,
       (rows) => rows.length > 0,
     );
@@ -104,5 +123,24 @@ export class LoginStore {
 
   revoke(id: string, now: Date): Query<void> {
     return write('UPDATE login SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [toSqlTime(now), id]);
+  }
+  /**
+   * Sets the member's password and ends all logins but `kept`. Returns false and changes nothing if that one has ended.
+   */
+  async changePassword(kept: LoginEntity, accountId: number, passwordHash: string, origin: Origin): Promise<boolean> {
+    const { memberId, tokenVersion } = kept;
+    const event = { id: uuidV7(), accountId, action: 'password_changed', ...origin } as const;
+    return this.database.transaction(async (manager, session) => {
+      // A repeat after a lost answer to COMMIT finds the event of the first run.
+      if ((await session.one(this.audit.findDone([event.id]))).size > 0) return true;
+      const next = tokenVersion + 1;
+      // The version also guards against a change or a disabled member since the password was verified.
+      const changes = { passwordHash, tokenVersion: next };
+      const { affected } = await manager.update(MemberEntity, { id: memberId, tokenVersion }, changes);
+      if (affected !== 1) return false;
+      await manager.update(LoginEntity, { id: kept.id }, { tokenVersion: next });
+      await session.one(this.audit.record(event));
+      return true;
+    });
   }
 }

@@ -12,10 +12,10 @@ import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import { HeaderHolds } from '../platform/contract/request.guard.js';
 import { isRepeated } from '../platform/http/headers.js';
-import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite, RepeatKey } from '../platform/idempotency/account-write.js';
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
-import type { Caller } from './token.service.js';
+import type { Caller } from './caller.js';
 
 const KEY_HEADER = 'idempotency-key';
 const KEY_LENGTH_MAX = 255;
@@ -36,34 +36,36 @@ export const Repeatable = () =>
       name: 'Idempotency-Key',
       required: false,
       description:
-        'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
+        'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`. Keys are those of the account. An answer that holds a new secret is given again only to the member or the account key that got it; for others the key counts as used with another body.',
       schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
     }),
   );
 
-/** Makes an {@link OwnerWrite} from a request. Needs OwnerGuard before it. */
+/** Makes an {@link AccountWrite} from a request. Needs MemberOrKeyGuard before it. */
 @Injectable()
-class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
+class AccountWritePipe implements PipeTransform<Call, AccountWrite> {
   constructor(private readonly audit: AuditLog) {}
 
-  transform({ request, reply }: Call): OwnerWrite {
-    const { account } = request.user;
+  transform({ request, reply }: Call): AccountWrite {
+    const { accountId, waitlistIds, member, key } = request.user;
     return {
       id: uuidV7(),
-      accountId: account.id,
-      ...this.audit.originOf(request),
+      accountId,
+      waitlistIds,
+      keyId: key?.id ?? null,
+      ...this.audit.originOf(request, member?.id ?? null),
       key: keyOf(request),
       markReplayed: () => void reply.header('Idempotent-Replayed', 'true'),
     };
   }
 }
 
-/** The {@link OwnerWrite} of the request. */
+/** The {@link AccountWrite} of the request. */
 export const Write = () =>
   createParamDecorator((_: unknown, context: ExecutionContext): Call => {
     const http = context.switchToHttp();
     return { request: http.getRequest(), reply: http.getResponse() };
-  })(OwnerWritePipe);
+  })(AccountWritePipe);
 
 function keyFault(request: FastifyRequest): FieldFault | null {
   const given = request.headers[KEY_HEADER];
@@ -75,14 +77,16 @@ function keyFault(request: FastifyRequest): FieldFault | null {
 }
 
 function keyOf({ user, method, routeOptions, params, body, headers }: Call['request']): RepeatKey | null {
-  const { account, keyScope } = user;
+  const { accountId, waitlistIds, key } = user;
   const given = headers[KEY_HEADER];
   // A streamed body cannot be compared with that of a repeat.
   if (given === undefined || routeOptions.config.takesCsv) return null;
+  // A limited key has idempotency keys of its own: an answer to another caller may tell of a waitlist beyond its reach.
+  const limited = waitlistIds === null ? [] : [`key ${key?.id}`];
   return {
-    id: hash([account.id, method, routeOptions.url, params, given]),
+    id: hash([accountId, ...limited, method, routeOptions.url, params, given]),
     // Beside a token, `api-key` can name the waitlist. `given` makes contact data hard to guess from the hash.
-    bodyHash: hash([given, keyScope === null ? (headers['api-key'] ?? null) : null, body ?? null]),
+    bodyHash: hash([given, key === null ? (headers['api-key'] ?? null) : null, body ?? null]),
   };
 }
 

@@ -99,15 +99,15 @@ export class SessionController {
   @LoginOnly()
   @ApiOperation({
     summary: 'List logins',
-    description: `Returns the account's live logins, those of \`POST /api/v1/auth/create_tokens\` included, the last used first, at most ${SESSIONS_MAX}.`,
+    description: `Returns your live logins, those of \`POST /api/v1/auth/create_tokens\` included, the last used first, at most ${SESSIONS_MAX}.`,
   })
   @ApiOkResponse({
     description: 'The live logins.',
     schema: { type: 'array', maxItems: SESSIONS_MAX, items: { $ref: getSchemaPath(SessionDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async listSessions(@CurrentCaller() { account, login }: TokenCaller): Promise<SessionDto[]> {
-    const logins = await this.tokens.list(account.id);
+  async listSessions(@CurrentCaller() { member, login }: TokenCaller): Promise<SessionDto[]> {
+    const logins = await this.tokens.list(member.id);
     return logins.map((live) => SessionDto.from(live, login.id));
   }
 
@@ -116,15 +116,15 @@ export class SessionController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'End a login',
-    description: 'Ends a live login of the account with all its tokens at once. It may be that of the caller.',
+    description: 'Ends one of your live logins with all its tokens at once. It may be that of the caller.',
   })
   @ApiNoContentResponse({ description: 'Ended.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'SESSION_NOT_FOUND')
   async endSession(
-    @CurrentCaller() { account }: TokenCaller,
+    @CurrentCaller() caller: TokenCaller,
     @UuidParam('id', 'The `id` of the login.') id: string,
     @Req() request: FastifyRequest,
   ): Promise<void> {
-    await this.tokens.end(account.id, id, request);
+    await this.tokens.end(caller, id, request);
   }
 }

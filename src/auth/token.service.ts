@@ -7,9 +7,10 @@ import { type Config, CONFIG, LOGIN_LIFETIME_SECONDS } from '../platform/config/
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import { secretId } from '../platform/secrets/secrets.js';
-import type { AccountEntity } from './account.entity.js';
-import type { KeyScope } from './account-key.entity.js';
+import type { MemberEntity } from '../account/member.entity.js';
+import { allOf } from '../platform/reach.js';
 import { AuthMetrics } from './auth.metrics.js';
+import type { Caller } from './caller.js';
 import type { LoginEntity } from './login.entity.js';
 import { type LiveLogin, LoginStore } from './login.store.js';
 
@@ -20,7 +21,7 @@ export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 /** A used refresh token gives the same pair again for this long, in case the answer was lost. */
 const RETRY_GRACE_MS = 60_000;
 
-/** Logins in the list of an account; it has no pages. */
+/** Logins in the list of a member; it has no pages. */
 export const SESSIONS_MAX = 100;
 
 export type TokenUse = 'access' | 'refresh';
@@ -29,7 +30,7 @@ export type TokenUse = 'access' | 'refresh';
 export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
 
 export interface TokenClaims {
-  /** The id of the account. */
+  /** The id of the member. In tokens of v0.2.0 that of the account, as a number. */
   readonly sub: string;
   /** The id of the login. */
   readonly sid: string;
@@ -38,15 +39,10 @@ export interface TokenClaims {
   readonly token_use: TokenUse;
 }
 
-/** The owner that a request speaks for. */
-export interface Caller {
-  readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
-  /** The scope of the caller's account key; null with a token. */
-  readonly keyScope: KeyScope | null;
-}
-
-/** The account and the login of a verified token. */
-export interface TokenCaller extends Caller, LiveLogin {
+/** The member and the login of a verified token. */
+export interface TokenCaller extends Caller {
+  readonly member: LiveLogin['member'];
+  readonly login: LoginEntity;
   readonly claims: TokenClaims;
 }
 
@@ -74,12 +70,12 @@ export class TokenService {
   }
 
   /** The first pair of a new login. */
-  async issue(account: AccountEntity): Promise<TokenPair> {
+  async issue({ id: memberId, tokenVersion }: Pick<MemberEntity, 'id' | 'tokenVersion'>): Promise<TokenPair> {
     const now = new Date();
     const login: LoginEntity = {
       id: uuidV7(),
-      accountId: account.id,
-      tokenVersion: account.tokenVersion,
+      memberId,
+      tokenVersion,
       currentJti: randomUUID(),
       previousJti: null,
       createdAt: now,
@@ -96,13 +92,14 @@ export class TokenService {
    * gets the same pair within the grace period; any other reuse ends the login. @throws Problem `refusal`
    */
   async renew(
-    { account, claims: { sid, jti } }: TokenCaller,
+    { accountId, member, claims: { sid, jti } }: TokenCaller,
     request: Sender,
     refusal: 'INVALID_TOKEN' | 'NO_SESSION',
   ): Promise<TokenPair> {
     const now = new Date();
     const nextJti = randomUUID();
-    const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
+    const origin = this.audit.originOf(request, member.id);
+    const event = { accountId, action: 'refresh_token_reused', ...origin } as const;
     // One transaction: on a cluster's node that lags behind, a used token looks stolen. The revocation then conflicts
     // with the rotation that the node does not know yet, and the retry decides again.
     const { login, isReused } = await this.database.pipelinedTransaction(async (transaction) => {
@@ -117,29 +114,32 @@ export class TokenService {
     return this.pairOf(login);
   }
 
-  /** The live logins of an account, the last used first, at most {@link SESSIONS_MAX}. */
-  async list(accountId: number): Promise<readonly LoginEntity[]> {
+  /** The live logins of a member, the last used first, at most {@link SESSIONS_MAX}. */
+  async list(memberId: string): Promise<readonly LoginEntity[]> {
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = this.config;
     const now = new Date();
     // Older tokens have expired.
     const usedSince = after(now, -Math.max(accessTokenTtlSeconds, refreshTokenTtlSeconds));
-    return this.database.one(this.logins.listLive(accountId, now, usedSince, SESSIONS_MAX));
+    return this.database.one(this.logins.listLive(memberId, now, usedSince, SESSIONS_MAX));
   }
 
   /** Ends the login of a browser, if it has a live one. */
   async logOut(caller: TokenCaller | null, request: Sender): Promise<void> {
-    if (caller) await this.endLive(caller.account.id, caller.login.id, request);
+    if (caller) await this.endLive(caller, caller.login.id, request);
   }
 
-  /** Ends a live login with all its tokens at once. @throws Problem `SESSION_NOT_FOUND`, also for another account's */
-  async end(accountId: number, id: string, request: Sender): Promise<void> {
-    if (!(await this.endLive(accountId, id, request))) throw new Problem('SESSION_NOT_FOUND');
+  /** Ends a live login with all its tokens at once. @throws Problem `SESSION_NOT_FOUND`, also for another member's */
+  async end(caller: TokenCaller, id: string, request: Sender): Promise<void> {
+    if (!(await this.endLive(caller, id, request))) throw new Problem('SESSION_NOT_FOUND');
   }
 
   /** The caller that a verified token belongs to; null if its login has ended. */
   async findCaller(claims: TokenClaims): Promise<TokenCaller | null> {
-    const live = await this.database.one(this.logins.findLive(claims.sid, Number(claims.sub), new Date()));
-    return live && { ...live, claims, keyScope: null };
+    const live = await this.database.one(this.logins.findLive(claims.sid, new Date()));
+    if (!live) return null;
+    const { account, member, login } = live;
+    if (![member.id, String(account.id)].includes(claims.sub)) return null;
+    return { ...allOf(account.id), accountUuid: account.uuid, member, key: null, login, claims };
   }
 
   /** The key with this id, undefined if there is none. */
@@ -148,14 +148,15 @@ export class TokenService {
   }
 
   /** Whether the login was live until now. */
-  private async endLive(accountId: number, id: string, request: Sender): Promise<boolean> {
+  private async endLive({ accountId, member }: TokenCaller, id: string, request: Sender): Promise<boolean> {
     const now = new Date();
-    const event = { id: uuidV7(), accountId, action: 'session_ended', ...this.audit.originOf(request) } as const;
+    const origin = this.audit.originOf(request, member.id);
+    const event = { id: uuidV7(), accountId, action: 'session_ended', ...origin } as const;
     return this.database.pipelinedTransaction(async (transaction) => {
       // A repeat after a lost answer to COMMIT finds the event of the first run.
       const [done, isEnded] = await transaction.all([
         this.audit.findDone([event.id]),
-        this.logins.end(id, accountId, now),
+        this.logins.end(id, member.id, now),
       ]);
       if (isEnded && done.size === 0) await transaction.commit([this.audit.record(event)]);
       return isEnded;
@@ -178,7 +179,7 @@ export class TokenService {
       {
         iss: TOKEN_ISSUER,
         aud: TOKEN_AUDIENCE,
-        sub: String(login.accountId),
+        sub: login.memberId,
         sid: login.id,
         jti: login.currentJti,
         iat: seconds(login.lastUsedAt),

@@ -21,6 +21,7 @@ import {
 export type TokenRequest = FastifyRequest & { tokens: TokenService };
 
 const CLOCK_TOLERANCE_SECONDS = 5;
+/** In tokens of v0.2.0. */
 const ACCOUNT_ID = /^[1-9]\d{0,15}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** RFC 6750, 2.1. Anchored, because the library's own pattern takes quadratic time on a hostile header. */
@@ -67,7 +68,8 @@ function bearerToken(request: FastifyRequest): string | null {
 
 /** Each of our tokens has these claims; the libraries do not require them. */
 function isComplete({ sub, sid, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
-  return typeof exp === 'number' && ACCOUNT_ID.test(text(sub)) && UUID.test(text(sid)) && UUID.test(text(jti));
+  const isSubject = UUID.test(text(sub)) || ACCOUNT_ID.test(text(sub));
+  return typeof exp === 'number' && isSubject && UUID.test(text(sid)) && UUID.test(text(jti));
 }
 
 function text(value: unknown): string {

@@ -3,16 +3,19 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { type Account, AccountService } from '../account/account.service.js';
+import { AccountKeyService } from '../account/account-key.service.js';
+import { MemberService } from '../account/member.service.js';
 import { AccountKeyDto, CreateAccountKeyDto, CreatedAccountKeyDto } from '../auth/account-key.dto.js';
-import { AccountKeyService } from '../auth/account-key.service.js';
 import { AuditEventDto } from '../auth/audit.dto.js';
-import { AuthService } from '../auth/auth.service.js';
+import { MemberDto } from '../auth/member.dto.js';
 import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
 import { type Config, readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.js';
 import { Database } from '../platform/database/database.js';
 import { migrate, prepareSchema } from '../platform/database/migrator.js';
-import { operatorWrite } from '../platform/idempotency/owner-write.js';
+import { operatorWrite } from '../platform/idempotency/account-write.js';
+import { allOf } from '../platform/reach.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
@@ -48,13 +51,15 @@ export async function withServices(
   }
 }
 
-type Account = Awaited<ReturnType<AuthService['getAccount']>>;
+/** Members that the command line reads at once. */
+const MEMBERS_PER_READ = 100;
 
 function servicesOf(app: INestApplicationContext, config: Config) {
   return {
     ownerPassword: config.firstOwner.password,
     checkFirstOwner: () => checkFirstOwner(app, config),
-    auth: app.get(AuthService),
+    accounts: app.get(AccountService),
+    members: app.get(MemberService),
     waitlists: app.get(WaitlistService),
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
@@ -62,6 +67,7 @@ function servicesOf(app: INestApplicationContext, config: Config) {
     exports: app.get(ExportService),
     imports: app.get(ImportService),
     operatorWrite,
+    allOf,
     /** The rules of the fields are those of the API. @throws Problem `INVALID_REQUEST`, `TOO_MANY_ACCOUNT_KEYS` */
     createAccountKey: async ({ id }: Account, body: Partial<CreateAccountKeyDto>) => {
       const settings = CreateAccountKeyDto.toSettings(readRequest(CreateAccountKeyDto, body));
@@ -71,10 +77,22 @@ function servicesOf(app: INestApplicationContext, config: Config) {
       (await app.get(AccountKeyService).list(id)).map((key) => AccountKeyDto.from(key)),
     revokeAccountKey: ({ id: accountId }: Account, id: number) =>
       app.get(AccountKeyService).revoke(id, operatorWrite(accountId)),
+    /** All members of one account, or of all. */
+    async *listMembers(this: void, account: Account | null) {
+      const accounts = account ? [account] : await app.get(AccountService).list();
+      for (const { id } of accounts) {
+        let afterId: string | null = null;
+        do {
+          const page = await app.get(MemberService).list(id, { afterId, limit: MEMBERS_PER_READ });
+          for (const member of page.members) yield MemberDto.from(member);
+          afterId = page.nextAfterId;
+        } while (afterId !== null);
+      }
+    },
     /** The events of one account, or of all. */
     listAuditEvents: async (account: Account | null, filter: AuditFilter) => {
-      const { events } = await app.get(AuditLog).list(account?.id ?? null, filter);
-      const accounts = account ? [account] : await app.get(AuthService).list();
+      const { events } = await app.get(AuditLog).list(account && allOf(account.id), filter);
+      const accounts = account ? [account] : await app.get(AccountService).list();
       const uuids = new Map(accounts.map(({ id, uuid }) => [id, uuid]));
       return events.map((event) => AuditEventDto.from(event, uuids.get(event.accountId) ?? ''));
     },

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
-import { AuthService } from '../auth/auth.service.js';
+import { AccountService } from '../account/account.service.js';
 import { type Config, ConfigError } from '../platform/config/config.js';
-import { operatorWrite } from '../platform/idempotency/owner-write.js';
+import { operatorWrite } from '../platform/idempotency/account-write.js';
 import { Problem } from '../platform/problems/problem.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -25,8 +25,7 @@ export async function prepareFirstStart(app: INestApplicationContext, config: Co
   const docs = config.docsEnabled ? `, documentation: ${base}/docs` : '';
   const mail = config.mail ? '' : 'It sends no mail, because SMTP_URL is not set: emails cannot be verified.\n';
   const running = `Waitlist Service is running on ${base}  (desk: ${base}/desk${docs})\n${mail}`;
-  const auth = app.get(AuthService);
-  if (await auth.hasAccounts()) return running;
+  if (await app.get(AccountService).hasAny()) return running;
   return `${running}${await (config.database.kind === 'sqlite' ? createFirstWaitlist : createFirstOwner)(app, config)}`;
 }
 
@@ -36,14 +35,13 @@ export async function prepareFirstStart(app: INestApplicationContext, config: Co
  */
 export async function checkFirstOwner(app: INestApplicationContext, { database, firstOwner }: Config): Promise<void> {
   const { email = database.kind === 'sqlite' ? EMAIL_DEFAULT : undefined, password } = firstOwner;
-  const auth = app.get(AuthService);
-  if (email === undefined || (await auth.hasAccounts())) return;
+  if (email === undefined || (await app.get(AccountService).hasAny())) return;
   if (password === undefined) {
     if (database.kind === 'sqlite') return;
     throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
   }
   try {
-    await auth.requirePassword(password, email);
+    await app.get(AccountService).requirePassword(password, email);
   } catch (error) {
     const [fault] = (error instanceof Problem && error.fields) || [];
     throw fault ? new ConfigError(`OWNER_PASSWORD: ${fault.message}`) : error;
@@ -58,8 +56,8 @@ async function createFirstOwner(
   if (email === undefined || password === undefined)
     return 'There is no account yet. Create one: node dist/src/cli.js owner create <email>\n';
   try {
-    const account = await app.get(AuthService).createAccount(email, password);
-    return `Created the account ${account.email}.\n`;
+    const { owner } = await app.get(AccountService).create(email, password);
+    return `Created the account ${owner.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
     throw error;
@@ -70,9 +68,9 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
   const isGenerated = config.firstOwner.password === undefined;
   const base = config.publicBaseUrl;
-  const account = await app.get(AuthService).createAccount(email, password, { isRandom: isGenerated });
+  const { account, owner } = await app.get(AccountService).create(email, password, { isRandom: isGenerated });
   const { waitlist, apiKey } = await app.get(WaitlistService).create(WAITLIST, operatorWrite(account.id));
-  const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
+  const examples = new URLSearchParams({ email: owner.email, ...(isGenerated && { password }), api_key: apiKey });
   const docs = `or in a browser, where this link fills them into the examples:
 
   ${base}/docs#${examples.toString()}
@@ -84,7 +82,7 @@ Run the list here: ${base}/desk
 
 This is the first start. It created an account and a waitlist. Save these values; they are shown only once:
 
-  email     ${account.email}
+  email     ${owner.email}
   password  ${isGenerated ? password : '(from OWNER_PASSWORD)'}
   api key   ${apiKey}  (waitlist ${waitlist.id}, "${waitlist.name}")
 

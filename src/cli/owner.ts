@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { JSON_OPTION, print, printRow } from './output.js';
+import { setPassword } from './member.js';
 import { readPassword } from './password.js';
 import { withServices } from './services.js';
 
@@ -7,55 +8,46 @@ export function addOwner(program: Command): void {
   const owner = program.command('owner').description('manage service accounts');
   owner
     .command('create <email>')
-    .description('create an account; reads the password from OWNER_PASSWORD or standard input')
+    .description('create an account with an owner; reads the password from OWNER_PASSWORD or standard input')
     .action((email: string) =>
-      withServices(async ({ auth, ownerPassword }) => {
-        const account = await auth.createAccount(email, ownerPassword ?? (await readPassword()));
-        print(`Created the account ${account.email}.`);
+      withServices(async ({ accounts, ownerPassword }) => {
+        const { owner } = await accounts.create(email, ownerPassword ?? (await readPassword()));
+        print(`Created the account ${owner.email}.`);
       }),
     );
-  owner
-    .command('set-password <email>')
-    .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
-    .action((email: string) =>
-      withServices(async ({ auth, ownerPassword }) => {
-        const { disabledAt } = await auth.setPassword(email, ownerPassword ?? (await readPassword()));
-        print('Set the password and revoked all tokens.');
-        if (disabledAt) print(`The account is still disabled. Enable it: npm run cli -- owner enable ${email}`);
-      }),
-    );
+  owner.command('set-password <email>').description('the same as `member set-password`').action(setPassword);
   owner
     .command('disable <email>')
-    .description('revoke the access of an account at once')
+    .description('end the access of an account at once, with all its members and keys')
     .action((email: string) =>
-      withServices(async ({ auth }) => {
-        await auth.disable(email);
+      withServices(async ({ accounts }) => {
+        await accounts.disable(email);
         print('Disabled the account.');
       }),
     );
   owner
     .command('enable <email>')
-    .description('let a disabled account log in again; earlier sessions stay revoked')
+    .description('let the members of a disabled account log in again; earlier logins and keys stay ended')
     .action((email: string) =>
-      withServices(async ({ auth }) => {
-        await auth.enable(email);
+      withServices(async ({ accounts }) => {
+        await accounts.enable(email);
         print('Enabled the account.');
       }),
     );
   owner
     .command('list')
-    .description('list all accounts: id, email, active or disabled, time of creation')
+    .description('list all accounts: id, email of an owner, active or disabled, time of creation')
     .option(...JSON_OPTION)
     .action((options: { json?: true }) =>
-      withServices(async ({ auth }) => {
-        for (const { id, email, disabledAt, createdAt } of await auth.list()) {
+      withServices(async ({ accounts }) => {
+        for (const { id, ownerEmail: email, disabledAt, createdAt } of await accounts.list()) {
           const row = {
             id,
             email,
             disabled_at: disabledAt?.toISOString() ?? null,
             created_at: createdAt.toISOString(),
           };
-          printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
+          printRow(options, row, `${id}\t${email ?? '-'}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
         }
       }),
     );

@@ -14,12 +14,12 @@ export function addWaitlist(program: Command): void {
     .command('create')
     .description('create a waitlist and show its API key, which cannot be shown again')
     .argument('<name>', 'the name of the waitlist')
-    .requiredOption('--owner <email>', 'the account that owns it')
+    .requiredOption('--owner <email>', 'an owner of its account')
     .option('--url <url>', 'the page where people sign up; without it, the page of this service')
     .action((name: string, options: { owner: string; url?: string }) =>
-      withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
+      withServices(async ({ accounts, waitlists, readSettings, operatorWrite }) => {
         const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url ?? null });
-        const account = await auth.getAccount(options.owner);
+        const account = await accounts.getByOwner(options.owner);
         const created = await waitlists.create(settings, operatorWrite(account.id));
         const { id, publicKey } = created.waitlist;
         print(`Created waitlist ${id} with the public key ${publicKey} and the API key ${created.apiKey}`);
@@ -28,14 +28,14 @@ export function addWaitlist(program: Command): void {
   waitlist
     .command('list')
     .description('list the waitlists of an account: id, name, active and offboarded records, public key')
-    .requiredOption('--owner <email>', 'the account that owns them')
+    .requiredOption('--owner <email>', 'an owner of their account')
     .option(...JSON_OPTION)
     .action((options: { owner: string; json?: true }) =>
-      withServices(async ({ auth, waitlists }) => {
-        const account = await auth.getAccount(options.owner);
+      withServices(async ({ accounts, waitlists, allOf }) => {
+        const account = await accounts.getByOwner(options.owner);
         let afterId: number | null = null;
         do {
-          const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
+          const page = await waitlists.list(allOf(account.id), { afterId, limit: WAITLISTS_PER_READ });
           for (const { id, name, active, offboarded, publicKey } of page.waitlists) {
             const counts = { current_signups: active, offboarded_signups: offboarded };
             const row = { id, waitlist_name: name, ...counts, public_key: publicKey };

@@ -30,13 +30,6 @@ export interface MailingWaitlist extends WholeWaitlist {
   readonly mails: Mails;
 }
 
-/** The owner of a webhook, and its address. */
-export interface WebhookOwner {
-  readonly webhookId: number;
-  readonly url: string;
-  readonly email: string;
-}
-
 /** The kinds of which mails are due, each with the seconds since the first became due. */
 export type DueKinds = ReadonlyMap<MailEntity['kind'], number>;
 
@@ -153,26 +146,24 @@ export class DueMailStore {
     );
   }
 
-  /** The emails of the owners of these waitlists, by the id of the waitlist. */
-  findOwners(waitlistIds: readonly number[]): Query<ReadonlyMap<number, string>> {
-    if (waitlistIds.length === 0) return known(new Map());
-    return select<{ id: number; email: string }, ReadonlyMap<number, string>>(
-      `SELECT l.id, a.email FROM waitlist l JOIN account a ON a.id = l.account_id
-       WHERE l.id IN (${placeholders(waitlistIds.length)})`,
-      waitlistIds,
+  /** The emails of the active ones of these members, by their ids. */
+  findMembers(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return known(new Map());
+    return select<{ id: string; email: string }, ReadonlyMap<string, string>>(
+      `SELECT m.id, m.email FROM member m
+       WHERE m.id IN (${placeholders(ids.length)}) AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL`,
+      ids,
       (rows) => new Map(rows.map(({ id, email }) => [id, email])),
     );
   }
 
-  /** By the id of the webhook. */
-  findWebhookOwners(webhookIds: readonly number[]): Query<ReadonlyMap<number, WebhookOwner>> {
-    if (webhookIds.length === 0) return known(new Map());
-    return select<WebhookOwner, ReadonlyMap<number, WebhookOwner>>(
-      `SELECT h.id AS webhookId, h.url, a.email FROM webhook h
-       JOIN waitlist l ON l.id = h.waitlist_id JOIN account a ON a.id = l.account_id
-       WHERE h.id IN (${placeholders(webhookIds.length)})`,
-      webhookIds,
-      (rows) => new Map(rows.map((row) => [row.webhookId, row])),
+  /** The addresses of these webhooks, by their ids. */
+  findWebhooks(ids: readonly number[]): Query<ReadonlyMap<number, string>> {
+    if (ids.length === 0) return known(new Map());
+    return select<{ id: number; url: string }, ReadonlyMap<number, string>>(
+      `SELECT h.id, h.url FROM webhook h WHERE h.id IN (${placeholders(ids.length)})`,
+      ids,
+      (rows) => new Map(rows.map(({ id, url }) => [id, url])),
     );
   }
 

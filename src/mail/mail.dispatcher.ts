@@ -31,13 +31,7 @@ import {
   welcomeMail,
   yourTurnMail,
 } from './mail-texts.js';
-import {
-  type DueKinds,
-  DueMailStore,
-  type MailingWaitlist,
-  type Recipient,
-  type WebhookOwner,
-} from './due-mail.store.js';
+import { type DueKinds, DueMailStore, type MailingWaitlist, type Recipient } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
 import { type Content, type LeaveFooter, render } from './mail-layout.js';
@@ -101,9 +95,8 @@ interface Result {
 interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
-  readonly owner: WebhookOwner | undefined;
-  /** The email of the waitlist's owner, read for a `test`. */
-  readonly tester: string | undefined;
+  readonly memberEmail: string | undefined;
+  readonly webhookUrl: string | undefined;
 }
 
 interface Claim {
@@ -284,32 +277,36 @@ export class MailDispatcher implements BeforeApplicationShutdown {
 
   /** The rows that the mails are about, and the earlier mails that the bounds count. */
   private async readContext(session: Session, due: readonly MailEntity[], now: Date) {
-    const [recipients, waitlists, owners, testers, mailboxes, networks] = await session.all([
+    const [recipients, waitlists, members, webhooks, mailboxes, networks] = await session.all([
       this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
       this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
-      this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
-      this.mails.findOwners(distinct(due.flatMap(({ kind, waitlistId }) => (kind === 'test' ? waitlistId : [])))),
+      this.mails.findMembers(distinct(due.map(({ memberId }) => memberId))),
+      this.mails.findWebhooks(distinct(due.map(({ webhookId }) => webhookId))),
       this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
       this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), now),
     ]);
-    const contextOf = ({ waiterUuid, waitlistId, webhookId }: MailEntity): MailContext => ({
+    const contextOf = ({ waiterUuid, waitlistId, memberId, webhookId }: MailEntity): MailContext => ({
       recipient: recipients.get(waiterUuid ?? ''),
       waitlist: waitlists.get(waitlistId),
-      owner: owners.get(webhookId ?? 0),
-      tester: testers.get(waitlistId),
+      memberEmail: members.get(memberId ?? ''),
+      webhookUrl: webhooks.get(webhookId ?? 0),
     });
     return { contextOf, bounds: new MailBounds({ mailboxes, networks }) };
   }
 
-  /** Null if nobody needs the mail any more: its waitlist, person or webhook is deleted, or the email is verified. */
+  /**
+   * Null if nobody needs the mail any more: its waitlist, person, member or webhook is gone, or the email is verified.
+   */
   private compose(mail: MailEntity, now: Date, context: MailContext, leaveUrl: string): ComposedMail | null {
-    const { recipient, waitlist, owner, tester } = context;
+    const { recipient, waitlist, memberEmail, webhookUrl } = context;
     if (!waitlist) return null;
     if (mail.kind === 'test')
-      return tester !== undefined && mail.tested ? unplaced(tester, sampleMail(waitlist, mail.tested)) : null;
+      return memberEmail !== undefined && mail.tested ? unplaced(memberEmail, sampleMail(waitlist, mail.tested)) : null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
-      return owner ? unplaced(owner.email, webhookDisabledMail(waitlist, owner.url, desk)) : null;
+      return memberEmail !== undefined && webhookUrl !== undefined
+        ? unplaced(memberEmail, webhookDisabledMail(waitlist, webhookUrl, desk))
+        : null;
     }
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
     const { uuid, email, emailKey, verified, status, referralToken } = recipient;

@@ -1,7 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOnly, TokenOnly } from '../auth/access.js';
-import type { Caller } from '../auth/token.service.js';
+import { CurrentCaller, MemberOnly, MemberOrKey } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
+import type { TokenCaller } from '../auth/token.service.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { MailKindDto, MailPreviewDto } from './waitlist-mail.dto.js';
@@ -13,7 +14,7 @@ export class WaitlistMailController {
   constructor(private readonly mails: WaitlistMailService) {}
 
   @Get('mail_preview')
-  @OwnerOnly()
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'Preview a mail',
     description:
@@ -22,15 +23,15 @@ export class WaitlistMailController {
   @ApiOkResponse({ description: 'The mail.', type: MailPreviewDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async previewMail(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @Query() { kind }: MailKindDto,
   ): Promise<MailPreviewDto> {
-    return MailPreviewDto.from(await this.mails.preview(account.id, waitlistId, kind));
+    return MailPreviewDto.from(await this.mails.preview(caller, waitlistId, kind));
   }
 
   @Post('mail_test')
-  @TokenOnly()
+  @MemberOnly('editor')
   @HttpCode(202)
   @ApiOperation({
     summary: 'Mail a preview to myself',
@@ -47,10 +48,10 @@ export class WaitlistMailController {
     'RATE_LIMITED',
   )
   async sendTestMail(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: TokenCaller,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @Body() { kind }: MailKindDto,
   ): Promise<void> {
-    await this.mails.test(account.id, waitlistId, kind);
+    await this.mails.test(caller, caller.member.id, waitlistId, kind);
   }
 }

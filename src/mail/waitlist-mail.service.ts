@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { Database } from '../platform/database/database.js';
+import type { Reach } from '../platform/reach.js';
 import { toSeconds } from '../platform/limits/rate-limits.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
@@ -29,7 +30,7 @@ export interface ShownMail {
   readonly html: string;
 }
 
-/** The mails of a waitlist, as its owner tries them. */
+/** The mails of a waitlist, as its account tries them. */
 @Injectable()
 export class WaitlistMailService {
   private readonly tests: RateLimiterAbstract;
@@ -46,19 +47,19 @@ export class WaitlistMailService {
   }
 
   /** A mail with invented values. @throws Problem `WAITLIST_NOT_FOUND` */
-  async preview(accountId: number, waitlistId: number, kind: WordedMail): Promise<ShownMail> {
-    const waitlist = await this.waitlists.getWorded(accountId, waitlistId);
+  async preview(reach: Reach, waitlistId: number, kind: WordedMail): Promise<ShownMail> {
+    const waitlist = await this.waitlists.getWorded(reach, waitlistId);
     const content = sampleMail(waitlist, kind);
     return { subject: content.subject, ...(await render(content, leaveFooter(waitlist))) };
   }
 
-  /** Mails it to the owner. @throws Problem `WAITLIST_NOT_FOUND`, `WAITLIST_RULE_BROKEN`, `RATE_LIMITED` */
-  async test(accountId: number, waitlistId: number, kind: WordedMail): Promise<void> {
-    const { id } = await this.waitlists.get(accountId, waitlistId);
+  /** Mails it to the member. @throws Problem `WAITLIST_NOT_FOUND`, `WAITLIST_RULE_BROKEN`, `RATE_LIMITED` */
+  async test(reach: Reach, memberId: string, waitlistId: number, kind: WordedMail): Promise<void> {
+    const { id } = await this.waitlists.get(reach, waitlistId);
     if (!this.sender.isConfigured) throw Problem.ruleBroken([NO_MAIL]);
-    const { consumedPoints, msBeforeNext } = await this.tests.penalty(String(accountId));
+    const { consumedPoints, msBeforeNext } = await this.tests.penalty(String(reach.accountId));
     if (consumedPoints > TESTS_MAX) throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
-    await this.database.one(this.mails.insertTest(id, kind, new Date()));
+    await this.database.one(this.mails.insertTest(id, memberId, kind, new Date()));
     this.signal.wakeForMails();
   }
 }

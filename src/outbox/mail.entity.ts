@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * The kinds of mails in the order in which they are sent: first those that somebody waits for. `signup` is a welcome
- * that asks for a click too; `test` shows its owner another kind.
+ * that asks for a click too; `test` shows a member another kind.
  */
 export const MAIL_KINDS = [
   'verification',
@@ -19,8 +19,7 @@ export const WORDED_MAILS = ['verification', 'welcome', 'your_turn'] as const;
 export type WordedMail = (typeof WORDED_MAILS)[number];
 
 /**
- * A mail to the person of a record, the owner of a webhook or the owner of a waitlist. Holds no address: it is read
- * when the mail is sent.
+ * A mail to the person of a record or to a member. Holds no address: it is read when the mail is sent.
  */
 @Entity('mail')
 export class MailEntity {
@@ -31,9 +30,13 @@ export class MailEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** Null for a mail to an owner. */
+  /** Null for a mail to a member. */
   @Column({ name: 'waiter_uuid', type: 'varchar', nullable: true })
   waiterUuid!: string | null;
+
+  /** The member whom the mail goes to; null for a mail to a person. */
+  @Column({ name: 'member_id', type: 'varchar', nullable: true })
+  memberId!: string | null;
 
   @Column({ name: 'webhook_id', type: 'bigint', nullable: true })
   webhookId!: number | null;

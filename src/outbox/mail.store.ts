@@ -132,14 +132,15 @@ export class MailStore {
     );
   }
 
-  /** Tells the owner of a webhook that it was turned off. */
-  insertWebhookDisabled(waitlistId: number, webhookId: number, at: Date): Query<unknown> {
-    return this.mails.insert([{ ...newMail(waitlistId, 'webhook_disabled', at), webhookId }]);
+  /** Tells members that a webhook was turned off. */
+  insertWebhookDisabled(waitlistId: number, webhookId: number, memberIds: readonly string[], at: Date): Query<unknown> {
+    const rows = memberIds.map((memberId) => ({ ...newMail(waitlistId, 'webhook_disabled', at), webhookId, memberId }));
+    return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
 
-  /** Shows the owner of a waitlist a kind of mail. */
-  insertTest(waitlistId: number, tested: WordedMail, at: Date): Query<unknown> {
-    return this.mails.insert([{ ...newMail(waitlistId, 'test', at), tested }]);
+  /** Shows a member a kind of mail. */
+  insertTest(waitlistId: number, memberId: string, tested: WordedMail, at: Date): Query<unknown> {
+    return this.mails.insert([{ ...newMail(waitlistId, 'test', at), memberId, tested }]);
   }
 
   /**
@@ -175,6 +176,7 @@ function newMail(waitlistId: number, kind: MailEntity['kind'], at: Date): MailEn
     id: uuidV7(),
     waitlistId,
     waiterUuid: null,
+    memberId: null,
     webhookId: null,
     kind,
     tested: null,

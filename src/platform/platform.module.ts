@@ -11,7 +11,7 @@ import { WriteAheadLog } from './database/write-ahead-log.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
-import { OwnerWriteService } from './idempotency/owner-write.service.js';
+import { AccountWriteService } from './idempotency/account-write.service.js';
 import { EnumerationLimit } from './limits/enumeration-limit.js';
 import { Networks } from './limits/networks.js';
 import { SharedCounts } from './limits/shared-counts.js';
@@ -29,7 +29,7 @@ const SHARED = [
   Secrets,
   SealedColumns,
   AuditLog,
-  OwnerWriteService,
+  AccountWriteService,
   Metrics,
   PageHeaders,
   SharedCounts,

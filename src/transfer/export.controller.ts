@@ -2,8 +2,8 @@ import { Controller, Get, Query, Req, Res, StreamableFile } from '@nestjs/common
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import type { Caller } from '../auth/token.service.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam, OneOf } from '../platform/contract/fields.js';
 import { endOf } from '../platform/http/once-ended.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
@@ -22,7 +22,6 @@ export class ExportDto {
 }
 
 @ApiTags('Waitlist')
-@OwnerOnly()
 @Controller('api/v1/waitlist')
 export class ExportController {
   constructor(
@@ -31,6 +30,7 @@ export class ExportController {
   ) {}
 
   @Get(':waitlist_id/export')
+  @MemberOrKey({ role: 'editor', scope: 'read' })
   @RouteConfig({ isTransfer: true })
   @ApiOperation({
     summary: 'Export a waitlist',
@@ -46,14 +46,14 @@ export class ExportController {
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', 'TRANSFERS_BUSY')
   async exportWaitlist(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
     @Query() { format }: ExportDto,
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    await this.waitlists.get(account.id, id);
-    const text = await this.exports.open(account.id, id, format, endOf(raw, reply.raw));
+    await this.waitlists.get(caller, id);
+    const text = await this.exports.open(caller.accountId, id, format, endOf(raw, reply.raw));
     const day = new Date().toISOString().slice(0, 10);
     const disposition = `attachment; filename="waitlist-${id}-${day}.${format}"`;
     return new StreamableFile(text, { type: TYPES[format], disposition });

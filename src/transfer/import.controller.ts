@@ -11,12 +11,12 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { endOf } from '../platform/http/once-ended.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { Problem } from '../platform/problems/problem.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
@@ -29,7 +29,6 @@ const FILE_MAX_BYTES = 1024 * 1024 * 1024;
 const PROGRESS_TYPE = 'application/x-ndjson';
 
 @ApiTags('Waitlist')
-@OwnerOnly()
 @ApiExtraModels(ImportReportDto)
 @Controller('api/v1/waitlist')
 export class ImportController {
@@ -39,6 +38,7 @@ export class ImportController {
   ) {}
 
   @Post(':waitlist_id/import')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @HttpCode(200)
   @RouteConfig({ isTransfer: true, takesCsv: true, bodyMaxBytes: FILE_MAX_BYTES })
   @ApiOperation({
@@ -64,15 +64,15 @@ export class ImportController {
     'TRANSFERS_BUSY',
   )
   async importWaiters(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
     @Query() { dry_run: isDryRun, columns }: ImportDto,
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ImportReportDto | Readable> {
     const ended = endOf(request.raw, reply.raw);
-    await this.waitlists.get(account.id, id);
+    await this.waitlists.get(caller, id);
     const body = (request.body ?? Readable.from([])) as Readable;
     const underWay = await this.imports.receive(body, { waitlistId: id, isDryRun, columns, write, ended });
     if (!request.headers.accept?.includes(PROGRESS_TYPE)) return ImportReportDto.from(await underWay.report);
@@ -81,11 +81,12 @@ export class ImportController {
   }
 
   @Get(':waitlist_id/import')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({ summary: 'Get the latest import', description: 'The state of the latest import, and its report.' })
   @ApiOkResponse({ description: 'The latest import.', type: ImportRunDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', 'NO_IMPORT_FOUND')
-  async getImport(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id', 1) id: number): Promise<ImportRunDto> {
-    await this.waitlists.get(account.id, id);
+  async getImport(@CurrentCaller() caller: Caller, @IdParam('waitlist_id', 1) id: number): Promise<ImportRunDto> {
+    await this.waitlists.get(caller, id);
     const latest = await this.imports.findLatest(id);
     if (!latest) throw new Problem('NO_IMPORT_FOUND');
     return ImportRunDto.from(latest);

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Lifecycle } from '../platform/health/lifecycle.js';
-import { operatorWrite, type OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { operatorWrite, type AccountWrite } from '../platform/idempotency/account-write.js';
 import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { type ChunkOutcome, type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
@@ -37,7 +37,7 @@ export interface ImportOptions {
   readonly isDryRun: boolean;
   /** A JSON object that says what columns are: see `readMapping`. */
   readonly columns?: string | undefined;
-  readonly write: OwnerWrite;
+  readonly write: AccountWrite;
   /** Aborted if the client leaves. Only a dry run ends then, because nobody reads its report. */
   readonly ended?: AbortSignal;
 }

@@ -1,11 +1,11 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam } from '../platform/contract/fields.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { isLongCall, RECORDS_BODY_MAX_BYTES } from './bounds.js';
@@ -15,7 +15,6 @@ import { RefusedReferralsDto, RefuseReferralsDto } from './refuse-referrals.dto.
 import { WaiterService } from './waiter.service.js';
 
 @ApiTags('Waiter')
-@OwnerOnly()
 @Controller('api/v1/waitlist')
 export class ReferralController {
   constructor(
@@ -24,6 +23,7 @@ export class ReferralController {
   ) {}
 
   @Post(':waitlist_id/refuse_referrals')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(200)
   @ApiOperation({
@@ -34,16 +34,17 @@ export class ReferralController {
   @ApiOkResponse({ description: 'The number of referrals that changed.', type: RefusedReferralsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async refuseReferrals(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @Body() body: RefuseReferralsDto,
   ): Promise<RefusedReferralsDto> {
-    await this.waitlists.get(account.id, id);
+    await this.waitlists.get(caller, id);
     return this.waiters.refuseReferrals(id, body.referral_token, write);
   }
 
   @Post(':waitlist_id/decide_referrals')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(200)
   @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
@@ -55,12 +56,12 @@ export class ReferralController {
   @ApiOkResponse({ description: 'The number of Waiters whose credit changed.', type: DecidedReferralsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async decideReferrals(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @Body() body: DecideReferralsDto,
   ): Promise<DecidedReferralsDto> {
-    await this.waitlists.get(account.id, id);
+    await this.waitlists.get(caller, id);
     return { changed: await this.waiters.decideReferrals(id, uuidsOf(body), body.credit, write) };
   }
 }

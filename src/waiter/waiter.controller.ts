@@ -10,16 +10,16 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
+import type { Caller } from '../auth/caller.js';
 import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { jsonArray } from '../platform/http/json-array.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { isLongCall, RECORDS_BODY_MAX_BYTES, RECORDS_PER_CALL_MAX } from './bounds.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
@@ -38,7 +38,6 @@ const OFFBOARDING = {
 };
 
 @ApiTags('Waiter')
-@OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
 @ApiExtraModels(WaiterDto)
 @Controller('api/v1/waiter')
@@ -51,6 +50,7 @@ export class WaiterController {
   ) {}
 
   @Get()
+  @MemberOrKey({ role: 'viewer', scope: 'read' }, OwnedWaitlistGuard)
   @RouteConfig({ bodyAsQuery: true })
   @ApiOperation({
     summary: 'List Waiters',
@@ -68,7 +68,7 @@ export class WaiterController {
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() { accountUuid }: Caller,
     @Query() query: ListWaitersDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
@@ -76,11 +76,12 @@ export class WaiterController {
     this.pageHeaders.set(reply, query, page);
     const { questions_request: withQuestions, include_referrer: withReferrers } = query;
     const referrers = withReferrers ? await this.reader.findReferrers(waitlist.id, page.waiters) : undefined;
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions, referrers };
+    const view = { waitlist, ownerUuid: accountUuid, totalCurrently: page.active, withQuestions, referrers };
     return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 
   @Patch()
+  @MemberOrKey({ role: 'editor', scope: 'manage' }, OwnedWaitlistGuard)
   @Repeatable()
   @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
   @ApiOperation({
@@ -96,12 +97,12 @@ export class WaiterController {
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
-    @CurrentCaller() { account }: Caller,
-    @Write() write: OwnerWrite,
+    @CurrentCaller() { accountUuid }: Caller,
+    @Write() write: AccountWrite,
     @Body() body: OffboardWaitersDto,
   ): Promise<WaiterDto[] | StreamableFile> {
     const { uuids, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    const view = { waitlist, ownerUuid: accountUuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
       const waiters = await this.reader.findByUuids(waitlist.id, some);
       return waiters.map((waiter) => WaiterDto.from(waiter, view));

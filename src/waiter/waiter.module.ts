@@ -2,14 +2,14 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
-import { OwnerSignupController } from './owner-signup.controller.js';
+import { AccountSignupController } from './account-signup.controller.js';
 import { ReferralController } from './referral.controller.js';
 import { WaiterController } from './waiter.controller.js';
 import { WaiterService } from './waiter.service.js';
 
 @Module({
   imports: [AuthModule, WaitlistModule, QueueModule],
-  controllers: [WaiterController, OwnerSignupController, ReferralController],
+  controllers: [WaiterController, AccountSignupController, ReferralController],
   providers: [WaiterService],
 })
 export class WaiterModule {}

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Reach } from '../platform/reach.js';
 import type { Changed } from '../queue/write/command.js';
 import { decideReferrals } from '../queue/write/commands/decide-referrals.js';
 import { erase } from '../queue/write/commands/erase.js';
@@ -19,27 +20,27 @@ export interface FoundWaiter {
   readonly referrers: ReadonlyMap<string, StoredWaiter>;
 }
 
-/** Owners' operations on the records of their waitlists. */
+/** Operations of accounts on the records of their waitlists. */
 @Injectable()
 export class WaiterService {
   constructor(
-    private readonly writes: OwnerWriteService,
+    private readonly writes: AccountWriteService,
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
     private readonly waitlists: WaitlistService,
   ) {}
 
-  /** A record of one of the account's waitlists. @throws Problem `NO_WAITER_FOUND` */
-  async get(accountId: number, uuid: string): Promise<FoundWaiter> {
-    return this.read(accountId, await this.waitlistOf(accountId, uuid), uuid);
+  /** A record of a waitlist within the reach. @throws Problem `NO_WAITER_FOUND` */
+  async get(reach: Reach, uuid: string): Promise<FoundWaiter> {
+    return this.read(reach, await this.waitlistOf(reach, uuid), uuid);
   }
 
   /**
    * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed.
    * The caller reads the records: they can be large, and the queue's lock must be short.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
+  async offboard(waitlistId: number, selection: Selection, write: AccountWrite): Promise<Offboarded> {
     return this.writes.once(
       write,
       () => this.writer.submit(waitlistId, offboard(selection, write)),
@@ -49,23 +50,23 @@ export class WaiterService {
 
   /**
    * Corrects or moves a record of one of the account's waitlists, and returns it as it is after that.
-   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link OwnerWriteService.once}
+   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link AccountWriteService.once}
    */
-  async update(uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<FoundWaiter> {
-    const waitlistId = await this.waitlistOf(write.accountId, uuid);
+  async update(uuid: string, changes: PersonChanges, write: AccountWrite): Promise<FoundWaiter> {
+    const waitlistId = await this.waitlistOf(write, uuid);
     await this.writes.once<unknown>(
       write,
       () => this.writer.correct(waitlistId, uuid, changes, write),
       () => undefined,
     );
-    return this.read(write.accountId, waitlistId, uuid);
+    return this.read(write, waitlistId, uuid);
   }
 
   /**
    * Refuses the credit of all referrals by one record, and returns how many records that changed.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async refuseReferrals(waitlistId: number, token: string, write: OwnerWrite): Promise<Refused> {
+  async refuseReferrals(waitlistId: number, token: string, write: AccountWrite): Promise<Refused> {
     return this.writes.once(
       write,
       () => this.writer.submit(waitlistId, refuseReferrals(token, write)),
@@ -75,13 +76,13 @@ export class WaiterService {
 
   /**
    * Approves or refuses the credit of records, all or none, and returns how many that changed.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
   async decideReferrals(
     waitlistId: number,
     uuids: readonly string[],
     credit: 'credited' | 'refused',
-    write: OwnerWrite,
+    write: AccountWrite,
   ): Promise<number> {
     const { uuids: changed } = await this.writes.once<Changed>(
       write,
@@ -93,9 +94,9 @@ export class WaiterService {
 
   /**
    * Erases records of one of the account's waitlists, all or none; ignores unknown uuids.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<void> {
+  async erase(waitlistId: number, uuids: readonly string[], write: AccountWrite): Promise<void> {
     await this.writes.once<unknown>(
       write,
       () => this.writer.submit(waitlistId, erase(uuids, write)),
@@ -103,15 +104,15 @@ export class WaiterService {
     );
   }
 
-  private async waitlistOf(accountId: number, uuid: string): Promise<number> {
-    const waitlistId = await this.reader.findWaitlistId(accountId, uuid);
+  private async waitlistOf(reach: Reach, uuid: string): Promise<number> {
+    const waitlistId = await this.reader.findWaitlistId(reach, uuid);
     if (waitlistId === null) throw new Problem('NO_WAITER_FOUND');
     return waitlistId;
   }
 
-  private async read(accountId: number, waitlistId: number, uuid: string): Promise<FoundWaiter> {
+  private async read(reach: Reach, waitlistId: number, uuid: string): Promise<FoundWaiter> {
     const [waitlist, [waiter]] = await Promise.all([
-      this.waitlists.get(accountId, waitlistId),
+      this.waitlists.get(reach, waitlistId),
       this.reader.findByUuids(waitlistId, [uuid]),
     ]);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOrPublic } from '../auth/access.js';
-import type { Caller } from '../auth/token.service.js';
+import { CurrentCaller, MemberOrPublic } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
@@ -11,7 +11,7 @@ import { WaitlistService } from './waitlist.service.js';
 
 /** The operation on waitlists that signup pages call without a token. */
 @ApiTags('Waitlist')
-@OwnerOrPublic()
+@MemberOrPublic()
 @Controller('api/v1/waitlist')
 export class PublicWaitlistController {
   constructor(
@@ -24,10 +24,10 @@ export class PublicWaitlistController {
   @ApiOperation({
     summary: 'Get a waitlist',
     description:
-      "Returns the whole waitlist if the request has its owner's access token. Without a token, it returns the fields that a signup page needs, or 404 if `is_public` is false. Another owner's token gets 404.",
+      'Returns the whole waitlist if the request has the access token of a member of its account, or an account key. Without one, it returns the fields that a signup page needs, or 404 if `is_public` is false. The token of another account gets 404.',
   })
   @ApiOkResponse({
-    description: 'The waitlist. Only its owner gets the optional fields, except for `now` and `sends_mail`.',
+    description: 'The waitlist. Only its account gets the optional fields, except for `now` and `sends_mail`.',
     type: WaitlistViewDto,
   })
   @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
@@ -36,7 +36,7 @@ export class PublicWaitlistController {
     @IdParam('waitlist_id', 1) id: number,
   ): Promise<WaitlistViewDto> {
     return caller
-      ? WaitlistDto.from(await this.waitlists.getWorded(caller.account.id, id), await this.statistics.countWaiting(id))
+      ? WaitlistDto.from(await this.waitlists.getWorded(caller, id), await this.statistics.countWaiting(id))
       : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id), this.waitlists.sendsMail);
   }
 }

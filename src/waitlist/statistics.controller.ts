@@ -1,19 +1,19 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import type { Caller } from '../auth/token.service.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { GetStatisticsDto, PreviewReorderDto, ReorderPreviewDto, WaitlistStatisticsDto } from './statistics.dto.js';
 import { StatisticsService } from './statistics.service.js';
 
 @ApiTags('Waitlist')
-@OwnerOnly()
 @Controller('api/v1/waitlist')
 export class StatisticsController {
   constructor(private readonly statistics: StatisticsService) {}
 
   @Get(':waitlist_id/statistics')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'Get the statistics of a waitlist',
     description:
@@ -22,14 +22,15 @@ export class StatisticsController {
   @ApiOkResponse({ description: 'The counts of each day, and the top referrers.', type: WaitlistStatisticsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getStatistics(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
     @Query() query: GetStatisticsDto,
   ): Promise<WaitlistStatisticsDto> {
-    return WaitlistStatisticsDto.from(await this.statistics.get(account.id, id, GetStatisticsDto.toSpan(query)));
+    return WaitlistStatisticsDto.from(await this.statistics.get(caller, id, GetStatisticsDto.toSpan(query)));
   }
 
   @Get(':waitlist_id/reorder')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'Preview a change of the spots per referral',
     description:
@@ -38,10 +39,10 @@ export class StatisticsController {
   @ApiOkResponse({ description: 'The effect of the change.', type: ReorderPreviewDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async previewReorder(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
     @Query() { spots_to_move_upon_referral: spots }: PreviewReorderDto,
   ): Promise<ReorderPreviewDto> {
-    return { records_moved: await this.statistics.previewReorder(account.id, id, spots) };
+    return { records_moved: await this.statistics.previewReorder(caller, id, spots) };
   }
 }

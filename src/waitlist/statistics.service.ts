@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import type { Reach } from '../platform/reach.js';
 import { dayAfter, type DayCounts } from '../queue/order/day-counts.js';
 import { QueueStatistics, type Span, type Waiting } from '../queue/read/queue.statistics.js';
 import type { StoredWaiter } from '../queue/record/waiter.js';
@@ -26,9 +27,9 @@ export class StatisticsService {
     private readonly pageViews: PageViewStore,
   ) {}
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
-  async get(accountId: number, waitlistId: number, span: Span): Promise<Statistics> {
-    await this.waitlists.get(accountId, waitlistId);
+  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another account's waitlist */
+  async get(reach: Reach, waitlistId: number, span: Span): Promise<Statistics> {
+    await this.waitlists.get(reach, waitlistId);
     const [{ days, topReferrers }, views] = await Promise.all([
       this.queue.read(waitlistId, span),
       this.database.one(this.pageViews.find(waitlistId, span)),
@@ -47,10 +48,10 @@ export class StatisticsService {
 
   /**
    * How many active records a change of the spots per referral would reorder now.
-   * @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist, `QUEUE_FULL`
+   * @throws Problem `WAITLIST_NOT_FOUND`, also for another account's waitlist, `QUEUE_FULL`
    */
-  async previewReorder(accountId: number, waitlistId: number, spotsPerReferral: number): Promise<number> {
-    const waitlist = await this.waitlists.get(accountId, waitlistId);
+  async previewReorder(reach: Reach, waitlistId: number, spotsPerReferral: number): Promise<number> {
+    const waitlist = await this.waitlists.get(reach, waitlistId);
     return waitlist.spotsPerReferral === spotsPerReferral ? 0 : this.queue.countReordered(waitlistId);
   }
 }

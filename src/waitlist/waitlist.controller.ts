@@ -9,10 +9,10 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { Caller } from '../auth/caller.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
@@ -60,7 +60,6 @@ const CHANGES = {
 };
 
 @ApiTags('Waitlist')
-@OwnerOnly()
 @Controller('api/v1/waitlist')
 export class WaitlistController {
   constructor(
@@ -70,6 +69,7 @@ export class WaitlistController {
   ) {}
 
   @Post()
+  @MemberOrKey({ role: 'editor', scope: 'manage', isOfAccount: true })
   @Repeatable()
   @ApiOperation({
     summary: 'Create a waitlist',
@@ -88,13 +88,14 @@ export class WaitlistController {
     ...REPEAT_PROBLEMS,
     'WAITLIST_RULE_BROKEN',
   )
-  async createWaitlist(@Write() write: OwnerWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
+  async createWaitlist(@Write() write: AccountWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
     const [settings, names] = [CreateWaitlistDto.toSettings(body), CreateWaitlistDto.toNames(body)];
     const { waitlist, apiKey } = await this.waitlists.create(settings, write, names);
     return CreatedWaitlistDto.withKey(waitlist, apiKey);
   }
 
   @Get()
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'List my waitlists',
     description:
@@ -107,16 +108,17 @@ export class WaitlistController {
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async listWaitlists(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: ListWaitlistsDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaitlistDto[]> {
-    const page = await this.waitlists.list(account.id, ListWaitlistsDto.toPage(query));
+    const page = await this.waitlists.list(caller, ListWaitlistsDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
     return page.waitlists.map((waitlist) => WaitlistDto.from(waitlist));
   }
 
   @Patch(':waitlist_id')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   // All records with referrals may move.
   @RouteConfig({ isLongWork: (body?: UpdateWaitlistDto | null) => body?.spots_to_move_upon_referral !== undefined })
@@ -137,7 +139,7 @@ export class WaitlistController {
     'WAITLIST_RULE_BROKEN',
   )
   async updateWaitlist(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) id: number,
     @Body() body: UpdateWaitlistDto,
   ): Promise<UpdatedWaitlistDto> {
@@ -150,6 +152,7 @@ export class WaitlistController {
   }
 
   @Delete(':waitlist_id')
+  @MemberOrKey({ role: 'owner', scope: 'manage' })
   @Repeatable()
   @HttpCode(204)
   @ApiOperation({
@@ -159,11 +162,12 @@ export class WaitlistController {
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
-  async deleteWaitlist(@Write() write: OwnerWrite, @IdParam('waitlist_id') id: number): Promise<void> {
+  async deleteWaitlist(@Write() write: AccountWrite, @IdParam('waitlist_id') id: number): Promise<void> {
     await this.waitlists.delete(id, write);
   }
 
   @Post(':waitlist_id/api_key')
+  @MemberOrKey({ role: 'owner', scope: 'manage' })
   @Repeatable()
   @ApiOperation({
     summary: "Replace a waitlist's API key",
@@ -171,7 +175,7 @@ export class WaitlistController {
   })
   @ApiCreatedResponse({ description: 'The new key.', type: ApiKeyDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
-  async replaceApiKey(@Write() write: OwnerWrite, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
+  async replaceApiKey(@Write() write: AccountWrite, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
     return { api_key: await this.waitlists.renewApiKey(id, write) };
   }
 }

@@ -274,7 +274,7 @@ class WaitlistFieldsDto {
   @ApiProperty({
     ...PUBLIC_KEY_SCHEMA,
     description:
-      'Names the waitlist in pages, in place of the id. It may be shown to anyone: no owner operation accepts it.',
+      'Names the waitlist in pages, in place of the id. It may be shown to anyone: no account operation accepts it.',
   })
   public_key!: string;
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountModule } from '../account/account.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { HeartbeatController } from './heartbeat.controller.js';
@@ -15,7 +16,7 @@ import { WaitlistService } from './waitlist.service.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 @Module({
-  imports: [AuthModule, QueueModule],
+  imports: [AccountModule, AuthModule, QueueModule],
   controllers: [
     WaitlistController,
     PublicWaitlistController,

@@ -1,12 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AccountKeyService } from '../account/account-key.service.js';
 import { FRAUD_DEFAULTS } from '../fraud/fraud-rules.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
+import type { Reach } from '../platform/reach.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
@@ -102,7 +104,7 @@ export interface OwnedWaitlist extends Waitlist {
   readonly apiKey: string | null;
 }
 
-/** Owners' operations on their waitlists. */
+/** Operations of accounts on their waitlists. */
 @Injectable()
 export class WaitlistService {
   constructor(
@@ -111,7 +113,8 @@ export class WaitlistService {
     private readonly mails: WaitlistMailTable,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
-    private readonly writes: OwnerWriteService,
+    private readonly accountKeys: AccountKeyService,
+    private readonly writes: AccountWriteService,
     private readonly secrets: Secrets,
     sealed: SealedColumns,
     @Inject(CONFIG) private readonly config: Config,
@@ -130,7 +133,7 @@ export class WaitlistService {
    * account that had it may use it again, once the deleted waitlist's records are gone. `TOO_MANY_SLUGS` for the
    * id of a deleted waitlist that has used all of its slugs
    */
-  async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
+  async create(settings: NewSettings, write: AccountWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();
     return this.writes.once(
       write,
@@ -142,24 +145,24 @@ export class WaitlistService {
     );
   }
 
-  /** A page of the owner's waitlists, oldest first. */
-  async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
+  /** A page of the waitlists within a reach, oldest first. */
+  async list(reach: Reach, { afterId, limit }: PageRequest): Promise<Page> {
     // One waitlist beyond the page shows that there is a next page.
-    const found = await this.database.one(this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 }));
+    const found = await this.database.one(this.waitlists.listOwned(reach, { afterId, limit: limit + 1 }));
     const page = found.slice(0, limit);
     const mails = await this.database.one(this.mails.findAll(page.map(({ id }) => id)));
     const waitlists = page.map((waitlist) => ({ ...waitlist, mails: mails.get(waitlist.id) ?? NO_MAILS }));
     return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
-  async get(accountId: number, id: number): Promise<Waitlist> {
-    return (await this.database.one(this.waitlists.findOwned(accountId, id))) ?? throwNotFound();
+  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another account's waitlist */
+  async get(reach: Reach, id: number): Promise<Waitlist> {
+    return (await this.database.one(this.waitlists.findOwned(reach, id))) ?? throwNotFound();
   }
 
   /** {@link get} with the owner's words of mails. */
-  async getWorded(accountId: number, id: number): Promise<WordedWaitlist> {
-    const [waitlist, mails] = await this.database.all([this.waitlists.findOwned(accountId, id), this.mails.find(id)]);
+  async getWorded(reach: Reach, id: number): Promise<WordedWaitlist> {
+    const [waitlist, mails] = await this.database.all([this.waitlists.findOwned(reach, id), this.mails.find(id)]);
     return waitlist ? { ...waitlist, mails } : throwNotFound();
   }
 
@@ -188,9 +191,9 @@ export class WaitlistService {
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`, `TOO_MANY_SLUGS` */
-  async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
-    // Also checks the owner. A waitlist never changes its owner.
-    const { mails, ...waitlist } = await this.getWorded(write.accountId, id);
+  async update(id: number, settings: GivenSettings, write: AccountWrite): Promise<Configured> {
+    // Also checks the reach. A waitlist never changes its account.
+    const { mails, ...waitlist } = await this.getWorded(write, id);
     // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the hosted
     // page's address depends on `PUBLIC_BASE_URL`, so it is not stored.
     const { spotsPerReferral, urlLocation, captchaSecret, mails: wordChanges = [], ...others } = settings;
@@ -209,16 +212,18 @@ export class WaitlistService {
   }
 
   /** Deletes the waitlist; its records are deleted in the background. @throws Problem `WAITLIST_NOT_FOUND` */
-  async delete(id: number, write: OwnerWrite): Promise<void> {
+  async delete(id: number, write: AccountWrite): Promise<void> {
     const work = () =>
       this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
+        if (!isWithinReach(write, id)) throwNotFound();
         await session.one(this.waitlists.keepNames(write.accountId, id));
         if (!(await this.waitlists.delete(manager, write.accountId, id))) {
           // An earlier attempt may have been committed meanwhile; the deletion then waited for its lock.
           if (await this.writes.isNew(session, write)) throwNotFound();
           return;
         }
+        await this.accountKeys.forgetWaitlist(session, write.accountId, id);
         await this.purger.mark(session, id);
         await session.one(this.writes.record(write, { action: 'waitlist_deleted', waitlistId: id }));
       });
@@ -227,27 +232,28 @@ export class WaitlistService {
   }
 
   /** Returns a new key; the old one stops working at once. @throws Problem `WAITLIST_NOT_FOUND` */
-  async renewApiKey(id: number, write: OwnerWrite): Promise<string> {
+  async renewApiKey(id: number, write: AccountWrite): Promise<string> {
     const apiKey = newApiKey();
     const work = async () => {
       await this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
+        if (!isWithinReach(write, id)) throwNotFound();
         if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashKey(apiKey)))) throwNotFound();
-        const wholeAnswer = { apiKey };
-        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, wholeAnswer }));
+        const answer = { wholeAnswer: { apiKey }, isSecret: true };
+        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, ...answer }));
       });
       return apiKey;
     };
     return this.writes.once(write, work, ({ wholeAnswer }) => (wholeAnswer as { apiKey: string }).apiKey);
   }
 
-  /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
-  async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
-    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashKey(apiKey)));
+  /** The caller's waitlist with this key; null for an unknown key and for another account's alike. */
+  async findByKey(reach: Reach, apiKey: string): Promise<OwnedWaitlist | null> {
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(reach, hashKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
   }
 
-  private async insert(settings: NewSettings, apiKey: string, write: OwnerWrite, brought: Names): Promise<Created> {
+  private async insert(settings: NewSettings, apiKey: string, write: AccountWrite, brought: Names): Promise<Created> {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
     const { captcha = null, captchaSecret, verification = DEFAULTS.verification } = settings;
@@ -287,14 +293,13 @@ export class WaitlistService {
     return this.database.transaction(async (manager, session) => {
       const isNew =
         (await this.writes.isNew(session, write)) && (await this.insertRow(manager, session, row, write, brought));
-      const waitlist =
-        (await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash))) ?? throwNotFound();
+      const waitlist = (await session.one(this.waitlists.findOwnedByKey(write, apiKeyHash))) ?? throwNotFound();
       const wholeAnswer: Created = { waitlist: { ...waitlist, mails }, apiKey };
       if (!isNew) return wholeAnswer;
       await this.requireNamesUnused(session, waitlist);
       await this.waitlists.claimSlug(session, waitlist);
       if (mails !== NO_MAILS) await session.one(this.mails.replace(waitlist.id, mails));
-      const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer } as const;
+      const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer, isSecret: true } as const;
       await session.one(this.writes.record(write, event));
       return wholeAnswer;
     });
@@ -321,7 +326,7 @@ export class WaitlistService {
     manager: EntityManager,
     session: Session,
     row: NewWaitlist,
-    write: OwnerWrite,
+    write: AccountWrite,
     brought: Names,
   ): Promise<boolean> {
     try {
@@ -347,6 +352,10 @@ export class WaitlistService {
       if (former.accountId !== accountId || former.isBeingDeleted)
         throw new Problem(former.name === publicKey ? 'PUBLIC_KEY_TAKEN' : 'ID_TAKEN');
   }
+}
+
+function isWithinReach({ waitlistIds }: Reach, id: number): boolean {
+  return waitlistIds?.includes(id) ?? true;
 }
 
 function throwNotFound(): never {

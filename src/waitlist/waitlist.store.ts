@@ -3,8 +3,12 @@ import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, type Session, together, write } from '../platform/database/session.js';
 import type { Row } from '../platform/database/table.js';
+import { type Reach, within } from '../platform/reach.js';
 import { WaitlistEntity } from '../queue/settings/waitlist.entity.js';
 import { WaitlistTable, type WholeWaitlist } from '../queue/settings/waitlist.table.js';
+
+/** Of a waitlist `w`. */
+const COLUMNS = { account: 'w.account_id', waitlist: 'w.id' };
 
 /** A name that a deleted waitlist had. */
 export interface FormerName {
@@ -22,7 +26,7 @@ export interface PageRequest {
 
 export type NewWaitlist = Omit<WaitlistEntity, 'id'> & { readonly id: number | undefined };
 
-/** Queries for owners take the account's id, so that they cannot find another owner's waitlist. */
+/** Queries for members and keys take their reach, so that they cannot find another account's waitlist. */
 @Injectable()
 export class WaitlistStore {
   constructor(
@@ -30,12 +34,14 @@ export class WaitlistStore {
     private readonly waitlists: WaitlistTable,
   ) {}
 
-  findOwned(accountId: number, id: number): Query<WholeWaitlist | null> {
-    return this.findOne('w.id = ? AND w.account_id = ?', [id, accountId]);
+  findOwned(reach: Reach, id: number): Query<WholeWaitlist | null> {
+    const owned = within(reach, COLUMNS);
+    return this.findOne(`w.id = ? AND ${owned.sql}`, [id, ...owned.values]);
   }
 
-  findOwnedByKey(accountId: number, apiKeyHash: string): Query<WholeWaitlist | null> {
-    return this.findOne('w.api_key_hash = ? AND w.account_id = ?', [apiKeyHash, accountId]);
+  findOwnedByKey(reach: Reach, apiKeyHash: string): Query<WholeWaitlist | null> {
+    const owned = within(reach, COLUMNS);
+    return this.findOne(`w.api_key_hash = ? AND ${owned.sql}`, [apiKeyHash, ...owned.values]);
   }
 
   /** A waitlist of any owner. */
@@ -59,10 +65,11 @@ export class WaitlistStore {
   }
 
   /** At most `limit` waitlists, in the order of their ids. */
-  listOwned(accountId: number, { afterId, limit }: PageRequest): Query<WholeWaitlist[]> {
+  listOwned(reach: Reach, { afterId, limit }: PageRequest): Query<WholeWaitlist[]> {
+    const owned = within(reach, COLUMNS);
     return select<Row, WholeWaitlist[]>(
-      `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.account_id = ? AND w.id > ? ORDER BY w.id LIMIT ?`,
-      [accountId, afterId ?? 0, limit],
+      `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE ${owned.sql} AND w.id > ? ORDER BY w.id LIMIT ?`,
+      [...owned.values, afterId ?? 0, limit],
       (rows) => rows.map((row) => this.waitlists.read(row)),
     );
   }

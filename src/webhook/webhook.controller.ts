@@ -11,12 +11,12 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import {
   CreateWebhookDto,
@@ -46,7 +46,6 @@ const LINKS = Object.fromEntries(
 );
 
 @ApiTags('Webhook')
-@OwnerOnly()
 @ApiExtraModels(WebhookDto, DeliveryDto)
 @Controller('api/v1/waitlist/:waitlist_id/webhook')
 export class WebhookController {
@@ -56,6 +55,7 @@ export class WebhookController {
   ) {}
 
   @Post()
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @ApiOperation({
     summary: 'Create a webhook',
@@ -64,7 +64,7 @@ export class WebhookController {
   @ApiCreatedResponse({ description: 'The new webhook, with its secret.', type: WebhookWithSecretDto, links: LINKS })
   @ApiProblems(...WAITLIST_PROBLEMS, 'TOO_MANY_WEBHOOKS', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async createWebhook(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @Body() body: CreateWebhookDto,
   ): Promise<WebhookWithSecretDto> {
@@ -73,6 +73,7 @@ export class WebhookController {
   }
 
   @Get()
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({ summary: 'List the webhooks of a waitlist', description: 'Oldest first. Secrets are not shown.' })
   @ApiOkResponse({
     description: 'All webhooks of the waitlist.',
@@ -80,14 +81,15 @@ export class WebhookController {
   })
   @ApiProblems(...WAITLIST_PROBLEMS)
   async listWebhooks(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) waitlistId: number,
   ): Promise<WebhookDto[]> {
-    const webhooks = await this.webhooks.list(account.id, waitlistId);
+    const webhooks = await this.webhooks.list(caller, waitlistId);
     return webhooks.map((webhook) => WebhookDto.from(webhook));
   }
 
   @Patch(':webhook_id')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @ApiOperation({
     summary: 'Change a webhook',
@@ -97,7 +99,7 @@ export class WebhookController {
   @ApiOkResponse({ description: 'The changed webhook.', type: WebhookDto })
   @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async updateWebhook(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
     @Body() body: UpdateWebhookDto,
@@ -107,6 +109,7 @@ export class WebhookController {
   }
 
   @Delete(':webhook_id')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(204)
   @ApiOperation({
@@ -116,7 +119,7 @@ export class WebhookController {
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS)
   async deleteWebhook(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
   ): Promise<void> {
@@ -124,6 +127,7 @@ export class WebhookController {
   }
 
   @Post(':webhook_id/secret')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(200)
   @ApiOperation({
@@ -134,7 +138,7 @@ export class WebhookController {
   @ApiOkResponse({ description: 'The webhook, with its new secret.', type: WebhookWithSecretDto })
   @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS)
   async replaceWebhookSecret(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
   ): Promise<WebhookWithSecretDto> {
@@ -142,6 +146,7 @@ export class WebhookController {
   }
 
   @Post(':webhook_id/test')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(202)
   @ApiOperation({
@@ -152,7 +157,7 @@ export class WebhookController {
   @ApiAcceptedResponse({ description: 'The delivery of the test message.', type: DeliveryDto })
   @ApiProblems(...WEBHOOK_PROBLEMS, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
   async testWebhook(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
   ): Promise<DeliveryDto> {
@@ -160,6 +165,7 @@ export class WebhookController {
   }
 
   @Get(':webhook_id/delivery')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'List the deliveries of a webhook',
     description:
@@ -172,18 +178,19 @@ export class WebhookController {
   })
   @ApiProblems(...WEBHOOK_PROBLEMS)
   async listDeliveries(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
     @Query() query: ListDeliveriesDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryDto[]> {
-    const page = await this.webhooks.listDeliveries(account.id, { waitlistId, id }, ListDeliveriesDto.toPage(query));
+    const page = await this.webhooks.listDeliveries(caller, { waitlistId, id }, ListDeliveriesDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
     return page.deliveries.map((delivery) => DeliveryDto.from(delivery));
   }
 
   @Post(':webhook_id/replay')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @HttpCode(202)
   // There may be millions of deliveries.
@@ -196,7 +203,7 @@ export class WebhookController {
   @ApiAcceptedResponse({ description: 'How many deliveries are sent again.', type: ReplayedDto })
   @ApiProblems(...WEBHOOK_PROBLEMS, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
   async replayDeliveries(
-    @Write() write: OwnerWrite,
+    @Write() write: AccountWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
     @IdParam(...WEBHOOK_ID) id: number,
     @Body() body: ReplayDeliveriesDto,

@@ -7,9 +7,10 @@ import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { AuditLog, NO_REQUEST } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query } from '../platform/database/session.js';
-import { type OwnerWrite, operatorWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWriteService, type WriteRecord } from '../platform/idempotency/owner-write.service.js';
+import { type AccountWrite, operatorWrite } from '../platform/idempotency/account-write.js';
+import { AccountWriteService, type WriteRecord } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Reach } from '../platform/reach.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { SsrfGuard } from './ssrf-guard.js';
@@ -25,7 +26,7 @@ const REPLAY_CHUNK = 1_000;
 /** Sorts before every UUID. */
 const BEFORE_ALL = '';
 
-/** A webhook as its owner sees it. */
+/** A webhook as its account sees it. */
 export interface Webhook extends Pick<WebhookEntity, 'id' | 'url' | 'events' | 'isActive' | 'createdAt'> {
   /** Whether this process can decrypt the secret. */
   readonly secretAvailable: boolean;
@@ -48,13 +49,13 @@ export interface DeliveryPage {
   readonly nextAfterId: string | null;
 }
 
-/** Owners' operations on webhooks. They throw `WAITLIST_NOT_FOUND`; those on a webhook also `WEBHOOK_NOT_FOUND`. */
+/** Operations of accounts on webhooks. They throw `WAITLIST_NOT_FOUND`; those on a webhook also `WEBHOOK_NOT_FOUND`. */
 @Injectable()
 export class WebhookService {
   constructor(
     private readonly database: Database,
     private readonly webhooks: WebhookStore,
-    private readonly writes: OwnerWriteService,
+    private readonly writes: AccountWriteService,
     private readonly audit: AuditLog,
     private readonly secrets: Secrets,
     private readonly ssrf: SsrfGuard,
@@ -67,7 +68,7 @@ export class WebhookService {
   }
 
   /** @throws Problem `WAITLIST_RULE_BROKEN` for a forbidden address, `TOO_MANY_WEBHOOKS` */
-  async create(waitlistId: number, settings: NewWebhook, write: OwnerWrite): Promise<WebhookWithSecret> {
+  async create(waitlistId: number, settings: NewWebhook, write: AccountWrite): Promise<WebhookWithSecret> {
     const secret = newSecret();
     const sealedSecret = this.secrets.seal(secret);
     const createdOf = (own: readonly WebhookEntity[]): WebhookWithSecret => {
@@ -78,18 +79,17 @@ export class WebhookService {
       await this.requirePermitted(settings.url);
       return this.database.pipelinedTransaction(async (transaction) => {
         const isNew = await this.writes.isNew(transaction, write);
-        const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
+        const own = found(await transaction.one(this.webhooks.lockOwned(write, waitlistId)));
         // A retry after the answer to COMMIT was lost.
         if (!isNew) return createdOf(own);
         if (own.length >= WEBHOOKS_MAX) throw new Problem('TOO_MANY_WEBHOOKS');
         const unused = { sealedOldSecret: null, oldSecretUntil: null, failingSince: null };
         const row = { ...settings, ...unused, waitlistId, sealedSecret, createdAt: new Date() };
-        const [, all] = await transaction.all([
-          this.webhooks.insert(row),
-          this.webhooks.listOwned(write.accountId, waitlistId),
-        ]);
+        const [, all] = await transaction.all([this.webhooks.insert(row), this.webhooks.listOwned(write, waitlistId)]);
         const wholeAnswer = createdOf(found(all));
-        await transaction.commit([this.writes.record(write, { action: 'webhook_created', waitlistId, wholeAnswer })]);
+        await transaction.commit([
+          this.writes.record(write, { action: 'webhook_created', waitlistId, wholeAnswer, isSecret: true }),
+        ]);
         return wholeAnswer;
       });
     };
@@ -97,13 +97,13 @@ export class WebhookService {
   }
 
   /** Oldest first. */
-  async list(accountId: number, waitlistId: number): Promise<Webhook[]> {
-    const own = found(await this.database.one(this.webhooks.listOwned(accountId, waitlistId)));
+  async list(reach: Reach, waitlistId: number): Promise<Webhook[]> {
+    const own = found(await this.database.one(this.webhooks.listOwned(reach, waitlistId)));
     return own.map((webhook) => this.view(webhook));
   }
 
   /** @throws Problem `WAITLIST_RULE_BROKEN` for a forbidden address */
-  async update(ref: WebhookRef, changes: WebhookChanges, write: OwnerWrite): Promise<Webhook> {
+  async update(ref: WebhookRef, changes: WebhookChanges, write: AccountWrite): Promise<Webhook> {
     const { url, isActive } = changes;
     // A new URL, or turning it on, starts a new record of failures.
     const isReset = url !== undefined || isActive === true;
@@ -111,27 +111,27 @@ export class WebhookService {
     const changed: Partial<WebhookEntity> = { ...changes, ...(isReset && { failingSince: null }) };
     const update = isChange ? this.webhooks.update(ref, changed) : known(undefined);
     const work = async () => {
-      await this.getOwned(write.accountId, ref);
+      await this.getOwned(write, ref);
       if (url !== undefined) await this.requirePermitted(url);
       await this.change(ref, update, { action: 'webhook_updated' }, write);
     };
     await this.writes.once(write, work, () => undefined);
     if (isActive) this.signal.wakeForDeliveries([ref.id]);
-    return this.view(await this.getOwned(write.accountId, ref));
+    return this.view(await this.getOwned(write, ref));
   }
 
   /** Its pending deliveries are never sent. */
-  async delete(ref: WebhookRef, write: OwnerWrite): Promise<void> {
+  async delete(ref: WebhookRef, write: AccountWrite): Promise<void> {
     const work = () => this.change(ref, this.webhooks.delete(ref), { action: 'webhook_deleted' }, write);
     await this.writes.once(write, work, () => undefined);
   }
 
   /** Returns a new secret. Messages are signed with both secrets for a day. */
-  async replaceSecret(ref: WebhookRef, write: OwnerWrite): Promise<WebhookWithSecret> {
+  async replaceSecret(ref: WebhookRef, write: AccountWrite): Promise<WebhookWithSecret> {
     const secret = newSecret();
     const sealedSecret = this.secrets.seal(secret);
     const work = async () => {
-      const webhook = { ...this.view(await this.getOwned(write.accountId, ref)), secretAvailable: true };
+      const webhook = { ...this.view(await this.getOwned(write, ref)), secretAvailable: true };
       const replacement = this.webhooks.replaceSecret(ref, sealedSecret, new Date(Date.now() + OLD_SECRET_MS));
       const wholeAnswer: WebhookWithSecret = { webhook, secret };
       await this.change(ref, replacement, { action: 'webhook_secret_replaced', wholeAnswer }, write);
@@ -141,7 +141,7 @@ export class WebhookService {
   }
 
   /** Returns the delivery of a test message. @throws Problem `WEBHOOK_OFF` */
-  async test(ref: WebhookRef, write: OwnerWrite): Promise<DeliveryEntity> {
+  async test(ref: WebhookRef, write: AccountWrite): Promise<DeliveryEntity> {
     const { waitlistId, id: webhookId } = ref;
     const at = new Date();
     const payload = newPayload({ waitlistId, waiterUuid: null, body: { event: 'test', signup: {} }, at });
@@ -154,7 +154,7 @@ export class WebhookService {
       nextAttemptAt: at,
     });
     const work = async () => {
-      requireOn(await this.getOwned(write.accountId, ref));
+      requireOn(await this.getOwned(write, ref));
       const record = { action: 'webhook_tested', wholeAnswer: delivery } as const;
       await this.change(ref, this.webhooks.insertDelivery(delivery, payload), record, write);
       return delivery;
@@ -168,12 +168,8 @@ export class WebhookService {
   }
 
   /** A page of deliveries, newest first. */
-  async listDeliveries(
-    accountId: number,
-    ref: WebhookRef,
-    { afterId, limit }: DeliveryPageRequest,
-  ): Promise<DeliveryPage> {
-    await this.getOwned(accountId, ref);
+  async listDeliveries(reach: Reach, ref: WebhookRef, { afterId, limit }: DeliveryPageRequest): Promise<DeliveryPage> {
+    await this.getOwned(reach, ref);
     // One delivery beyond the page shows that there is a next page.
     const listed = await this.database.one(this.webhooks.listDeliveries(ref.id, afterId, limit + 1));
     const deliveries = listed.slice(0, limit);
@@ -181,9 +177,9 @@ export class WebhookService {
   }
 
   /** Gives deliveries another attempt and returns how many. @throws Problem `WEBHOOK_OFF` */
-  async replay(ref: WebhookRef, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+  async replay(ref: WebhookRef, selection: ReplaySelection, write: AccountWrite): Promise<number> {
     const work = async () => {
-      requireOn(await this.getOwned(write.accountId, ref));
+      requireOn(await this.getOwned(write, ref));
       return this.replayAll(ref, selection, write);
     };
     const replayed = await this.writes.once(write, work, ({ counts }) => counts.replayed as number);
@@ -191,27 +187,28 @@ export class WebhookService {
     return replayed;
   }
 
-  /** Replays for the operator, for a webhook of any owner. */
+  /** Replays for the operator, for a webhook of any account. */
   async replayByOperator(id: number, selection: ReplaySelection): Promise<number> {
-    const { accountId, waitlistId } = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
+    const { accountId, waitlistId } = (await this.database.one(this.webhooks.findAccount(id))) ?? throwNotFound();
     return this.replay({ waitlistId, id }, selection, operatorWrite(accountId));
   }
 
-  /** Turns off a webhook that fails, and tells its owner by the audit log and a mail. */
+  /** Turns off a webhook that fails, and tells its account by the audit log and a mail to its owners. */
   async turnOff({ id, waitlistId }: WebhookRef): Promise<void> {
     await this.database.transaction(async (manager, session) => {
-      const owner = await session.one(this.webhooks.findOwner(id));
-      if (!owner || !(await this.webhooks.turnOff(manager, id))) return;
-      const { accountId } = owner;
+      const account = await session.one(this.webhooks.findAccount(id));
+      if (!account || !(await this.webhooks.turnOff(manager, id))) return;
+      const { accountId } = account;
+      const owners = await session.one(this.webhooks.findOwners(accountId));
       await session.all([
         this.audit.record({ ...NO_REQUEST, accountId, action: 'webhook_turned_off', waitlistId }),
-        this.mails.insertWebhookDisabled(waitlistId, id, new Date()),
+        this.mails.insertWebhookDisabled(waitlistId, id, owners, new Date()),
       ]);
     });
   }
 
   /** In chunks: a million deliveries in one transaction would hold up their dispatchers. */
-  private async replayAll(ref: WebhookRef, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+  private async replayAll(ref: WebhookRef, selection: ReplaySelection, write: AccountWrite): Promise<number> {
     let replayed = 0;
     let afterId = BEFORE_ALL;
     for (let isLast = false; !isLast;) {
@@ -231,19 +228,19 @@ export class WebhookService {
     ref: WebhookRef,
     change: Query<unknown>,
     record: Omit<WriteRecord, 'waitlistId'>,
-    write: OwnerWrite,
+    write: AccountWrite,
   ): Promise<void> {
     const { waitlistId, id } = ref;
     await this.database.pipelinedTransaction(async (transaction) => {
       if (!(await this.writes.isNew(transaction, write))) return;
-      const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
+      const own = found(await transaction.one(this.webhooks.lockOwned(write, waitlistId)));
       if (!own.some((webhook) => webhook.id === id)) throwNotFound();
       await transaction.commit([change, this.writes.record(write, { ...record, waitlistId })]);
     });
   }
 
-  private async getOwned(accountId: number, { waitlistId, id }: WebhookRef): Promise<WebhookEntity> {
-    const own = found(await this.database.one(this.webhooks.listOwned(accountId, waitlistId)));
+  private async getOwned(reach: Reach, { waitlistId, id }: WebhookRef): Promise<WebhookEntity> {
+    const own = found(await this.database.one(this.webhooks.listOwned(reach, waitlistId)));
     return own.find((webhook) => webhook.id === id) ?? throwNotFound();
   }
 

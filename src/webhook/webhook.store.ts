@@ -7,9 +7,10 @@ import { Database } from '../platform/database/database.js';
 import { placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import { type Reach, within } from '../platform/reach.js';
 import type { ReplaySelection, WebhookRef } from './webhook.js';
 
-/** Webhooks and their deliveries, as their owner sees them. */
+/** Webhooks and their deliveries, as their account sees them. */
 @Injectable()
 export class WebhookStore {
   private readonly webhooks: Table<WebhookEntity>;
@@ -22,30 +23,41 @@ export class WebhookStore {
     this.payloads = database.table(PayloadEntity);
   }
 
-  /** The webhooks of an owner's waitlist, oldest first; null without such a waitlist. */
-  listOwned(accountId: number, waitlistId: number): Query<WebhookEntity[] | null> {
+  /** The webhooks of a waitlist within the reach, oldest first; null without such a waitlist. */
+  listOwned(reach: Reach, waitlistId: number): Query<WebhookEntity[] | null> {
+    const owned = within(reach, { account: 'w.account_id', waitlist: 'w.id' });
     return select<Row, WebhookEntity[] | null>(
       `SELECT w.id AS owned_id, ${this.webhooks.select('h')}
-       FROM waitlist w LEFT JOIN webhook h ON h.waitlist_id = w.id WHERE w.id = ? AND w.account_id = ? ORDER BY h.id`,
-      [waitlistId, accountId],
+       FROM waitlist w LEFT JOIN webhook h ON h.waitlist_id = w.id WHERE w.id = ? AND ${owned.sql} ORDER BY h.id`,
+      [waitlistId, ...owned.values],
       (rows) => (rows.length === 0 ? null : rows.filter(({ id }) => id !== null).map((row) => this.webhooks.read(row))),
     );
   }
 
   /** The same, after locking the waitlist, so that two creations cannot exceed the maximum together. */
-  lockOwned(accountId: number, waitlistId: number): Query<WebhookEntity[] | null> {
+  lockOwned(reach: Reach, waitlistId: number): Query<WebhookEntity[] | null> {
     const find = { sql: 'SELECT id FROM waitlist WHERE id = ?', values: [waitlistId] };
     const lock = { statements: this.database.dialect.lock('waitlist', 'id', find), read: () => undefined };
     // A second statement: the one that waited for the lock would return the webhooks as they were before the wait.
-    return mapped(together([lock, this.listOwned(accountId, waitlistId)]), ([, webhooks]) => webhooks);
+    return mapped(together([lock, this.listOwned(reach, waitlistId)]), ([, webhooks]) => webhooks);
   }
 
   /** The account that owns the webhook; null without it. */
-  findOwner(id: number): Query<{ readonly accountId: number; readonly waitlistId: number } | null> {
+  findAccount(id: number): Query<{ readonly accountId: number; readonly waitlistId: number } | null> {
     return select<{ account_id: number; waitlist_id: number }, { accountId: number; waitlistId: number } | null>(
       'SELECT w.account_id, h.waitlist_id FROM webhook h JOIN waitlist w ON w.id = h.waitlist_id WHERE h.id = ?',
       [id],
       ([row]) => (row ? { accountId: row.account_id, waitlistId: row.waitlist_id } : null),
+    );
+  }
+
+  /** The ids of the active owners of an account. */
+  findOwners(accountId: number): Query<string[]> {
+    return select<{ id: string }, string[]>(
+      `SELECT m.id FROM member m WHERE m.account_id = ? AND m.role = 'owner'
+       AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL ORDER BY m.id`,
+      [accountId],
+      (rows) => rows.map(({ id }) => id),
     );
   }
 

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js';
+import { NEED } from '../../src/auth/access.js';
+import { NEEDS, withKeyNeed } from './needs.js';
 import { type CallableOperation, operationsOf } from '../support/operations.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -25,9 +27,9 @@ const PUBLIC_OPERATIONS = [
   'viewWaitlist',
 ];
 /** Operations that need a login: no account key opens them, and none is read. */
-const KEYLESS_OPERATIONS = ['changePassword', 'endSession', 'listSessions', 'refreshAccessToken', 'refreshSession'];
+const KEYLESS_OPERATIONS = withKeyNeed('unread');
 /** Operations that read an account key, and refuse it. */
-const OWN_OPERATIONS = ['createAccountKey', 'sendTestMail'];
+const MEMBER_OPERATIONS = withKeyNeed('refused');
 /** Operations with a cookie answer pages of the service only. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 /** Paths for the cluster only: no route of the chart leads to them. */
@@ -60,8 +62,12 @@ const ROUTES = `
 │   │   ├── /refresh (POST)
 │   │   └── /:id (DELETE)
 │   ├── api/v1/audit (GET)
+│   ├── api/v1/account (GET, PATCH)
 │   ├── api/v1/api_key (POST, GET)
 │   │   └── /:id (DELETE)
+│   ├── api/v1/member (GET)
+│   │   ├── /me (GET, PATCH)
+│   │   └── /:id (PATCH, DELETE)
 │   ├── api/v1/waitlist (POST, GET)
 │   │   api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
 │   │   ├── /:waitlist_id (PATCH, DELETE, GET)
@@ -196,12 +202,11 @@ describe('the operations', () => {
     const takesKeys = ({ operation: { security = [] } }: (typeof operations)[number]) =>
       security.some((scheme) => 'account_key' in scheme);
     const forbidden = refused.filter(({ status }) => status === 403);
-    const writes = operations.filter((called) => takesKeys(called) && called.method !== 'GET');
-    expect(idsOf(forbidden)).toEqual([...idsOf(writes), ...OWN_OPERATIONS].sort());
+    expect(idsOf(forbidden)).toEqual(withKeyNeed('manage', 'refused'));
     expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(KEYLESS_OPERATIONS);
     const withoutKeys = idsOf(operations.filter((called) => !takesKeys(called)));
     expect(withoutKeys.filter((id) => !PUBLIC_OPERATIONS.includes(id))).toEqual(
-      [...KEYLESS_OPERATIONS, ...OWN_OPERATIONS].sort(),
+      [...KEYLESS_OPERATIONS, ...MEMBER_OPERATIONS].sort(),
     );
   });
 
@@ -247,6 +252,10 @@ describe('the operations', () => {
         scanner.getAllMethodNames(metatype!.prototype as object).map((name) => ({
           name: `${metatype!.name}.${name}`,
           operationId: name,
+          need: reflector.get<{ role: string; scope: string | null } | undefined>(
+            NEED,
+            (metatype!.prototype as Record<string, () => unknown>)[name]!,
+          ),
           declared: reflector.getAllAndOverride<WhoMayCall | undefined>(WHO_MAY_CALL, [
             (metatype!.prototype as Record<string, () => unknown>)[name]!,
             metatype as new () => object,
@@ -257,5 +266,32 @@ describe('the operations', () => {
     expect(handlers.filter(({ declared }) => declared === undefined)).toEqual([]);
     const open = handlers.filter(({ declared }) => declared === 'public');
     expect(open.map(({ operationId }) => operationId).sort()).toEqual(PUBLIC_OPERATIONS);
+    const needs = handlers
+      .filter(({ declared }) => declared !== 'public')
+      .map(({ operationId, need }) => [operationId, need?.role, need?.scope]);
+    const listed = Object.entries(NEEDS).map(([id, [role, key]]) => [
+      id,
+      role,
+      ['refused', 'unread'].includes(key) ? null : key,
+    ]);
+    expect(needs.sort()).toEqual(listed.sort());
+  });
+
+  it('say in the contract which role they need, and which scope', () => {
+    const said = operations
+      .map(({ operation }) => operation as typeof operation & Readonly<Record<string, string | undefined>>)
+      .filter((operation) => operation['x-required-role'] !== undefined)
+      .map(({ operationId, ...operation }) => {
+        const [role, scope] = [operation['x-required-role']!, operation['x-required-scope']];
+        expect(operation.description).toContain(role === 'viewer' ? 'Any member' : `the role \`${role}\``);
+        return [operationId, role, scope ?? 'none'];
+      });
+
+    const listed = Object.entries(NEEDS).map(([id, [role, key]]) => [
+      id,
+      role,
+      ['refused', 'unread'].includes(key) ? 'none' : key,
+    ]);
+    expect(said.sort()).toEqual(listed.sort());
   });
 });

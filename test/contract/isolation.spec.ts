@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Answer, Api, Method } from '../support/api.js';
-import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
+import type { AccountKeyDto, CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
+import type { LoggedIn } from '../support/world.js';
 import type { SessionDto } from '../../src/auth/session.dto.js';
 import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { type Service, startService } from '../support/service.js';
@@ -16,11 +18,15 @@ interface Target {
   readonly uuid: string;
   readonly keyId: number;
   readonly accountId: string;
+  readonly memberId: string;
   readonly loginId: string;
   readonly webhookId: number;
 }
 
 type Call = (target: Target) => Promise<Answer>;
+
+/** Stands for an account key in the calls. It is no token. */
+const LIMITED = randomUUID();
 
 const UNKNOWN: Target = {
   waitlistId: Number.MAX_SAFE_INTEGER,
@@ -30,6 +36,7 @@ const UNKNOWN: Target = {
   uuid: '00000000-0000-7000-8000-000000000000',
   keyId: Number.MAX_SAFE_INTEGER,
   accountId: '00000000-0000-7000-8000-000000000000',
+  memberId: '00000000-0000-7000-8000-000000000000',
   loginId: '00000000-0000-7000-8000-000000000000',
   webhookId: Number.MAX_SAFE_INTEGER,
 };
@@ -44,8 +51,9 @@ describe('the data of an owner', () => {
   let contract: OpenAPIObject;
   let key: CreatedAccountKeyDto;
   let webhook: WebhookWithSecretDto;
-  /** The client of a stranger with a token, and of one with an account key. */
-  let apis: Api[];
+  let editor: LoggedIn;
+  /** The strangers and their clients: another owner with a token and with a key, and a key of this owner's account. */
+  let strangersOf: { readonly owner: Owner; readonly waitlist: OwnedWaitlist; readonly client: Api }[];
   beforeAll(async () => {
     service = await startService();
     const { world, api } = service;
@@ -70,8 +78,26 @@ describe('the data of an owner', () => {
     const hooks = `/api/v1/waitlist/${waitlist.id}/webhook`;
     webhook = (await api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token: waitlist.owner.token }))
       .body as WebhookWithSecretDto;
+    editor = await world.member(waitlist.owner, 'editor');
     const strangersKey = await keyOf('Key of the stranger', stranger);
-    apis = [api, api.withAccountKeys(new Map([[stranger.token, strangersKey.key]]))];
+    const other = await world.waitlist({}, waitlist.owner);
+    await world.signups(other, 3);
+    const limits = { scope: 'manage', waitlist_ids: [other.id] };
+    const limited = (await api.post('/api/v1/api_key', { name: 'Limited', ...limits }, { token: waitlist.owner.token }))
+      .body as CreatedAccountKeyDto;
+    strangersOf = [
+      { owner: stranger, waitlist: strangers, client: api },
+      {
+        owner: stranger,
+        waitlist: strangers,
+        client: api.withAccountKeys(new Map([[stranger.token, strangersKey.key]])),
+      },
+      {
+        owner: { ...waitlist.owner, token: LIMITED },
+        waitlist: other,
+        client: api.withAccountKeys(new Map([[LIMITED, limited.key]])),
+      },
+    ];
     victims = {
       waitlistId: waitlist.id,
       apiKey: waitlist.api_key,
@@ -80,6 +106,7 @@ describe('the data of an owner', () => {
       uuid: first.uuid,
       keyId: key.id,
       accountId: waitlist.owner.uuid,
+      memberId: editor.id,
       loginId: (await sessionsOf(waitlist.owner))[0]!.id,
       webhookId: webhook.id,
     };
@@ -113,6 +140,28 @@ describe('the data of an owner', () => {
           { token: stranger.token },
         ),
     },
+    getAccount: { 'of the caller': () => service.api.get('/api/v1/account', { token: stranger.token }) },
+    updateAccount: {
+      'with another id': ({ accountId }) =>
+        service.api.patch('/api/v1/account', { id: accountId, name: 'Taken' }, { token: stranger.token }),
+    },
+    listMembers: {
+      'in the list of all': () => service.api.get('/api/v1/member', { token: stranger.token }),
+      'after a member of another account': ({ memberId }) =>
+        service.api.get('/api/v1/member', { token: stranger.token, query: { after_id: memberId, limit: 1 } }),
+    },
+    getOwnMember: { 'of the caller': () => service.api.get('/api/v1/member/me', { token: stranger.token }) },
+    updateOwnMember: {
+      'with another id': ({ memberId }) =>
+        service.api.patch('/api/v1/member/me', { id: memberId, name: 'Taken' }, { token: stranger.token }),
+    },
+    updateMember: {
+      'by its id': ({ memberId }) =>
+        service.api.patch(`/api/v1/member/${memberId}`, { role: 'viewer' }, { token: stranger.token }),
+    },
+    removeMember: {
+      'by its id': ({ memberId }) => service.api.delete(`/api/v1/member/${memberId}`, { token: stranger.token }),
+    },
     listSessions: {
       'in the list of all': () => service.api.get('/api/v1/auth/session', { token: stranger.token }),
     },
@@ -128,6 +177,7 @@ describe('the data of an owner', () => {
     listAuditEvents: {
       'of the waitlist': ({ waitlistId }) => audit({ waitlist_id: waitlistId }),
       'of a person': ({ uuid }) => audit({ uuid }),
+      'of a member': ({ memberId }) => audit({ member: memberId }),
     },
     listWaitlists: {
       'in the list of all': () => service.api.get('/api/v1/waitlist', { token: stranger.token }),
@@ -295,7 +345,11 @@ describe('the data of an owner', () => {
     const { world, api } = service;
     return {
       sessions: await sessionsOf(waitlist.owner),
-      keys: (await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body,
+      account: (await api.get('/api/v1/account', { token: waitlist.owner.token })).body,
+      members: (await api.get('/api/v1/member', { token: waitlist.owner.token })).body,
+      keys: ((await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body as AccountKeyDto[]).map(
+        ({ id, scope, waitlist_ids }) => ({ id, scope, waitlist_ids }),
+      ),
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
       webhooks: (await api.get(`/api/v1/waitlist/${waitlist.id}/webhook`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
@@ -312,7 +366,7 @@ describe('the data of an owner', () => {
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
   }
 
-  it('is requested here by every owner operation', () => {
+  it('is requested here by every account operation', () => {
     const isOwners = ({ security = [] }: { security?: object[] }) =>
       security.some((scheme) => 'access_token' in scheme);
     const operations = Object.values(contract.paths)
@@ -334,14 +388,17 @@ describe('the data of an owner', () => {
       waitlist.waitlist_name,
       waitlist.api_key,
       waitlist.owner.email,
+      editor.email,
       key.name,
       key.key,
       webhook.url,
       webhook.secret,
     ];
 
-    for (const api of apis) {
-      service = { ...service, api };
+    const { api } = service;
+    for (const { owner, waitlist: own, client } of strangersOf) {
+      service = { ...service, api: client };
+      [stranger, strangers] = [owner, own];
       const foreign = await call(victims);
       const unknown = await call(UNKNOWN);
 
@@ -349,6 +406,7 @@ describe('the data of an owner', () => {
       expect(visible(foreign)).toEqual(visible(unknown));
       expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
     }
+    service = { ...service, api };
     expect(await ownersView()).toEqual(before);
   });
 });

@@ -3,6 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
+import { UpdateAccountDto } from '../../src/auth/account.dto.js';
+import { ListMembersDto, UpdateMemberDto, UpdateOwnMemberDto } from '../../src/auth/member.dto.js';
+import { ListAuditEventsDto } from '../../src/auth/audit.dto.js';
 import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { ResendVerificationDto } from '../../src/mail/verification.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
@@ -69,6 +72,7 @@ const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 
 const PAGED_WITH = ['status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
+const { UpdateAccount, UpdateMember, UpdateOwnMember } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read, in two parts: of fifteen random ones together, few requests have no fault. */
 const WORDED = [
@@ -160,6 +164,11 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
+  [UpdateAccountDto, UpdateAccount!],
+  [UpdateMemberDto, UpdateMember!],
+  [UpdateOwnMemberDto, UpdateOwnMember!],
+  [ListMembersDto, queryOf('/api/v1/member')],
+  [ListAuditEventsDto, queryOf('/api/v1/audit')],
   // In parts: of fourteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'name', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],

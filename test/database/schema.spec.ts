@@ -152,18 +152,17 @@ describe('the migrations', () => {
     expect(ran.sort()).toEqual(migrations.map((Migration) => new Migration().name).sort());
   });
 
-  it('continue after a migrator was killed between changing an index or a column and recording it', async () => {
-    await dataSource.runMigrations();
-    const newest = await readSchema(dataSource);
+  it('each change an index or a column once, although the migrator was killed before it recorded that', async () => {
     // SQLite changes a column and records it in one transaction.
-    const columns = isEmbedded(dataSource) ? '' : `OR name LIKE 'column%'`;
-    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'index%' ${columns}`);
+    const repeated = isEmbedded(dataSource) ? /^index/ : /^(index|column)/;
+    for (const migration of migrations.map((Migration) => new Migration())) {
+      await migration.up(runner);
+      if (!repeated.test(migration.name!)) continue;
+      const after = await readSchema(dataSource);
 
-    const ran = await dataSource.runMigrations();
-
-    expect(ran.length).toBeGreaterThan(0);
-    expect(await readSchema(dataSource)).toEqual(newest);
-    expect(await dataSource.showMigrations()).toBe(false);
+      await migration.up(runner);
+      expect([migration.name, await readSchema(dataSource)]).toEqual([migration.name, after]);
+    }
   });
 });
 
@@ -193,7 +192,7 @@ onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)'
     const [first, second] = [await openDatabase(true), await openDatabase(true)];
     const [ofFirst, ofSecond] = [await openDataSource(first.url), await openDataSource(second.url)];
     await migrate(ofFirst);
-    await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);
+    await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'index%' ORDER BY id DESC LIMIT 1`);
     const locker = ofFirst.createQueryRunner();
     await locker.query('LOCK TABLES migrations READ');
     const waiting = migrate(ofFirst);

@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -5,8 +6,12 @@ import { DataSource } from 'typeorm';
 import { migrate, prepareSchema } from '../../src/platform/database/migrator.js';
 import { initial } from '../../src/platform/database/migrations/1763683200000-initial.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
-import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
-import { until } from '../support/service-process.js';
+import { AccountService } from '../../src/account/account.service.js';
+import { hashKey } from '../../src/platform/secrets/random-key.js';
+import { secretId } from '../../src/platform/secrets/secrets.js';
+import { openDatabase, openDataSource, OWNER_PASSWORD_HASH, type TestDatabase } from '../support/database.js';
+import { startService } from '../support/service.js';
+import { OWNER, until } from '../support/service-process.js';
 
 const SINCE = migrations.slice(initial.length).map((Migration) => new Migration().name);
 
@@ -70,6 +75,93 @@ it('keeps the words of the verification mails of v0.2.0', async () => {
     { kind: 'verification', subject: 'Hello {you}', text: null },
     { kind: 'verification', subject: null, text: 'Click\n\n{{link}}' },
   ]);
+});
+
+describe('the accounts of v0.2.0', () => {
+  const SECRET = 'a-secret-that-signs-tokens-in-tests-only';
+  const LOGIN = { id: randomUUID(), jti: randomUUID() };
+  const AT = '2026-11-01 00:00:00.000';
+  const now = () => Math.floor(Date.now() / 1000);
+
+  /** A token as v0.2.0 signed it: it names the account by its id. */
+  function token(use: 'access' | 'refresh', sub: number): string {
+    const header = { alg: 'HS256', typ: use === 'access' ? 'at+jwt' : 'rt+jwt', kid: secretId(SECRET) };
+    const claims = { iss: 'waitlist-service', aud: 'waitlist-service/owner', sub: String(sub), sid: LOGIN.id };
+    const times = { jti: LOGIN.jti, iat: now(), exp: now() + 3_600, token_use: use };
+    const signed = [header, { ...claims, ...times }]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+    return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
+  }
+
+  it('have a member each who goes on with its password, tokens, keys and name in the log', async () => {
+    await makeV020();
+    const insertAccount = `INSERT INTO account (id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+    const [uuid, offUuid] = [randomUUID(), randomUUID()];
+    const emails = ['Ada@Example.com', 'off@example.com'] as const;
+    const hash = OWNER_PASSWORD_HASH;
+    await dataSource.query(insertAccount, [7, uuid, emails[0], 'ada@example.com', hash, 3, null, AT]);
+    await dataSource.query(insertAccount, [9, offUuid, emails[1], emails[1], hash, 0, AT, AT]);
+    await dataSource.query(
+      `INSERT INTO login (id, account_id, token_version, current_jti, created_at, last_used_at, expires_at)
+       VALUES (?, 7, 3, ?, ?, ?, '2999-01-01 00:00:00.000')`,
+      [LOGIN.id, LOGIN.jti, AT, AT],
+    );
+    const key = 'a'.repeat(64);
+    await dataSource.query(
+      `INSERT INTO account_key (account_id, key_hash, prefix, name, scope, created_at) VALUES (7, ?, 'aaaaaa', 'K', 'read', ?)`,
+      [hashKey(key), AT],
+    );
+    await dataSource.query(
+      `INSERT INTO audit_event (id, account_id, action, created_at) VALUES (?, 7, 'account_created', ?)`,
+      [randomUUID(), AT],
+    );
+
+    const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    await migrate(dataSource, { isForced: true });
+    printed.mockRestore();
+    const service = await startService({ environment: { DATABASE_URL: database.url, JWT_SECRET: SECRET } });
+    try {
+      const { api } = service;
+      const logIn = (email: string) => api.post('/api/v1/auth/create_tokens', { email, password: OWNER.password });
+      const access = { token: token('access', 7) };
+
+      expect((await api.get('/api/v1/member', access)).body).toEqual([
+        {
+          id: uuid,
+          email: emails[0],
+          name: null,
+          role: 'owner',
+          status: 'active',
+          two_factor: false,
+          sign_in: ['password'],
+          created_at: '2026-11-01_00-00-00',
+          last_login_at: '2026-11-01_00-00-00',
+        },
+      ]);
+      expect((await api.get('/api/v1/auth/session', access)).body).toMatchObject([{ id: LOGIN.id, current: true }]);
+      const foreign = await api.get('/api/v1/account', { token: token('access', 9) });
+      expect(foreign.status).toBe(401);
+      const refreshed = await api.get('/api/v1/auth/refresh_access_token', { token: token('refresh', 7) });
+      expect(refreshed.status).toBe(200);
+      expect((await api.get('/api/v1/account', { token: refreshed.body.access_token })).body).toMatchObject({
+        id: uuid,
+      });
+      expect((await logIn('ada@example.com')).status).toBe(200);
+      expect((await logIn(emails[1])).status).toBe(401);
+      expect((await api.get('/api/v1/account', { headers: { 'api-key': key } })).body).toMatchObject({ id: uuid });
+      const keys = await api.get('/api/v1/api_key', access);
+      expect(keys.body).toMatchObject([{ waitlist_ids: null, created_by: null }]);
+      const audit = await api.get('/api/v1/audit', access);
+      expect(audit.body).toMatchObject([{ action: 'account_created', user_id: uuid, member: null }]);
+      await service.app.get(AccountService).enable(emails[1]);
+      expect((await logIn(emails[1])).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+    await expect(dataSource.query('SELECT email FROM account')).rejects.toThrow(/email/);
+  });
 });
 
 const onFile = process.env.TEST_DATABASE_URL ? describe.skip : describe;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { AccountKeyService, ACCOUNT_KEYS_MAX } from '../../src/auth/account-key.service.js';
+import { AccountKeyService, ACCOUNT_KEYS_MAX } from '../../src/account/account-key.service.js';
 import type { AccountKeyDto, CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
-import { AuthService } from '../../src/auth/auth.service.js';
+import { AccountService } from '../../src/account/account.service.js';
 import type { Answer, CallOptions } from '../support/api.js';
+import { queueOf } from '../support/queue.js';
 import { type Service, startService, startServices } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import { type Owner, PASSWORD } from '../support/world.js';
@@ -42,6 +43,8 @@ describe('an account key', () => {
       name: 'Report',
       scope: 'read',
       prefix: (body as CreatedAccountKeyDto).key.slice(0, 6),
+      waitlist_ids: null,
+      created_by: owner.id,
       created_at: expect.any(String),
       expires_at: '2999-01-31T00:00:00.000Z',
       last_used_at: null,
@@ -67,7 +70,7 @@ describe('an account key', () => {
     expect(JSON.stringify(row)).not.toContain(key);
   });
 
-  it('opens the owner operations without a token, and names a waitlist by its id', async () => {
+  it('opens the account operations without a token, and names a waitlist by its id', async () => {
     const waitlist = await service.world.waitlist();
     const [ada] = await service.world.signups(waitlist, 1);
     const { key } = await keyOf(waitlist.owner);
@@ -79,6 +82,77 @@ describe('an account key', () => {
     expect(listed.body).toMatchObject([{ uuid: ada.uuid, waitlist_api_key: null }]);
     expect(offboarded.body).toMatchObject([{ uuid: ada.uuid, waitlist_api_key: null, user_id: waitlist.owner.uuid }]);
     expect((await service.api.get('/api/v1/waitlist', withKey(key))).body).toMatchObject([{ id: waitlist.id }]);
+  });
+
+  describe('for some waitlists', () => {
+    it('opens these, finds no others, and sees only their events', async () => {
+      const waitlist = await service.world.waitlist();
+      const other = await service.world.waitlist({}, waitlist.owner);
+      const key = await keyOf(waitlist.owner, { waitlist_ids: [waitlist.id] });
+      const get = (path: string, query = {}) => service.api.get(path, { ...withKey(key.key), query });
+
+      expect(key.waitlist_ids).toEqual([waitlist.id]);
+      expect((await get('/api/v1/waitlist')).body).toMatchObject([{ id: waitlist.id }]);
+      expect((await get('/api/v1/waiter', { waitlist_id: waitlist.id })).status).toBe(200);
+      expect(refusal(await get('/api/v1/waiter', { waitlist_id: other.id }))).toEqual([404, 'WAITLIST_NOT_FOUND']);
+      expect(refusal(await get('/api/v1/waiter', { api_key: other.api_key }))).toEqual([403, 'WRONG_API_KEY']);
+      const events = (await get('/api/v1/audit')).body as { waitlist_id: number }[];
+      expect(events.map(({ waitlist_id }) => waitlist_id)).toEqual([waitlist.id]);
+      expect((await get('/api/v1/audit', { waitlist_id: other.id })).body).toEqual([]);
+    });
+
+    it('opens fewer when one is deleted, and none after the last, even if the id is used again', async () => {
+      const waitlist = await service.world.waitlist();
+      const other = await service.world.waitlist({}, waitlist.owner);
+      const { id, key } = await keyOf(waitlist.owner, { waitlist_ids: [waitlist.id, other.id] });
+      const waitlistsOf = async () =>
+        ((await service.api.get('/api/v1/waitlist', withKey(key))).body as object[]).length;
+      const { token } = waitlist.owner;
+
+      await service.api.delete(`/api/v1/waitlist/${waitlist.id}`, withKey(key));
+      expect(await waitlistsOf()).toBe(1);
+      expect((await service.api.get(`/api/v1/waitlist/${other.id}`, withKey(key))).body).toMatchObject({ mails: {} });
+      await service.api.delete(`/api/v1/waitlist/${other.id}`, { token });
+
+      expect(await list(waitlist.owner)).toMatchObject([{ id, waitlist_ids: [] }]);
+      const { purger } = queueOf(service.app);
+      while ((await purger.deletedIds()).includes(other.id)) await purger.purge(other.id);
+      expect((await service.world.waitlist({ id: other.id }, waitlist.owner)).id).toBe(other.id);
+      expect(await waitlistsOf()).toBe(0);
+      expect((await service.api.get('/api/v1/audit', withKey(key))).body).toEqual([]);
+    });
+
+    it.each([
+      ['of another account', async () => [(await service.world.waitlist()).id]],
+      ['that nobody has', async () => [2 ** 52]],
+    ])('is refused with one %s', async (_, idsOf) => {
+      const own = await service.world.waitlist();
+      const answer = await create(own.owner, { waitlist_ids: [own.id, ...(await idsOf())] });
+
+      expect(refusal(answer)).toEqual([404, 'WAITLIST_NOT_FOUND']);
+      expect(await list(own.owner)).toEqual([]);
+    });
+
+    it.each([
+      ['an empty list', []],
+      ['more than a hundred', Array.from({ length: 101 }, (_, index) => index + 1)],
+      ['one twice', [1, 1]],
+    ])('is refused with %s', async (_, waitlist_ids) => {
+      const answer = await create(await service.world.owner(), { waitlist_ids });
+
+      expect([answer.status, answer.body.errors[0].field]).toEqual([400, 'waitlist_ids']);
+    });
+  });
+
+  it('names its maker after that one is removed', async () => {
+    const owner = await service.world.owner();
+    const maker = await service.world.member(owner, 'owner');
+    const { key } = (await create(owner, {}, { token: maker.token })).body as CreatedAccountKeyDto;
+
+    await service.api.delete(`/api/v1/member/${maker.id}`, { token: owner.token });
+
+    expect(await list(owner)).toMatchObject([{ created_by: maker.id }]);
+    expect(await statusWith(key)).toBe(200);
   });
 
   it('does not stand for the key of a waitlist', async () => {
@@ -211,13 +285,13 @@ describe('an account key', () => {
   it('outlives a change of password, and ends for good when the account is disabled', async () => {
     const owner = await service.world.owner();
     const { key } = await keyOf(owner);
-    const auth = service.app.get(AuthService);
+    const accounts = service.app.get(AccountService);
 
-    await auth.setPassword(owner.email, PASSWORD);
+    await service.world.setPassword(owner.email, PASSWORD);
     expect(await statusWith(key)).toBe(200);
-    await auth.disable(owner.email);
+    await accounts.disable(owner.email);
     expect(await statusWith(key)).toBe(401);
-    await auth.enable(owner.email);
+    await accounts.enable(owner.email);
     expect(await statusWith(key)).toBe(401);
   });
 

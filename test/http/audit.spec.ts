@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AuditEventDto } from '../../src/auth/audit.dto.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { DataSource } from 'typeorm';
@@ -45,6 +45,7 @@ describe('the audit log', () => {
       'account_created',
     ]);
     expect(events.every(({ user_id }) => user_id === uuid)).toBe(true);
+    expect(events.map(({ member }) => member)).toEqual([...Array<string>(5).fill(waitlist.owner.id), null]);
     expect(events.map(({ waitlist_id }) => waitlist_id)).toEqual([...Array<number>(5).fill(waitlist.id), null]);
     expect(events.map(({ uuids }) => uuids)).toEqual([[], [], [ada.uuid], [], [], []]);
     expect(events[3]).toMatchObject({ request_id: 'my-request' });
@@ -72,6 +73,21 @@ describe('the audit log', () => {
     expect(page.body).toEqual(all.slice(0, 3));
     expect(page.headers.link).toContain(`after_id=${all[2]!.id}`);
     expect(await eventsOf(waitlist, { waitlist_id: waitlist.id, after_id: all[2]!.id })).toEqual(all.slice(3));
+  });
+
+  it('names the member who did it, or no one for a key, and is found by the member', async () => {
+    const waitlist = await service.world.waitlist();
+    const editor = await service.world.member(waitlist.owner, 'editor');
+    const { key } = (
+      await service.api.post('/api/v1/api_key', { name: 'A', scope: 'manage' }, { token: waitlist.owner.token })
+    ).body;
+    const path = `/api/v1/waitlist/${waitlist.id}`;
+    await service.api.patch(path, { waitlist_name: 'B' }, { token: editor.token });
+    await service.api.patch(path, { waitlist_name: 'C' }, { headers: { 'api-key': key } });
+
+    const updates = (await eventsOf(waitlist)).filter(({ action }) => action === 'waitlist_updated');
+    expect(updates.map(({ member }) => member)).toEqual([null, editor.id]);
+    expect(await eventsOf(waitlist, { member: editor.id.toUpperCase() })).toEqual([updates[1]]);
   });
 
   it('names a decision about a credit, unless it comes with a correction', async () => {
@@ -108,6 +124,7 @@ describe('the audit log', () => {
   it.each([
     ['waitlist_id', 'x'],
     ['uuid', 'x'],
+    ['member', 'x'],
     ['after_id', '1'],
     ['limit', 51],
   ])('refuses the query %s=%s', async (name, value) => {
@@ -115,6 +132,36 @@ describe('the audit log', () => {
     const { status, body } = await service.api.get('/api/v1/audit', { token, query: { [name]: value } });
 
     expect([status, (body as { errors: { field: string }[] }).errors[0]!.field]).toEqual([400, name]);
+  });
+});
+
+describe('the audit log on the standard output', () => {
+  it('has a line for each event after its commit, as the API shows it, and none of what failed', async () => {
+    const service = await startService({ environment: { AUDIT_LOG: 'stdout' } });
+    const printed = jest.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    try {
+      const waitlist = await service.world.waitlist();
+      const { token } = waitlist.owner;
+      const member = await service.world.member(waitlist.owner, 'viewer');
+      const [ada] = await service.world.signups(waitlist, 1);
+      await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
+      const options = { token, headers: { 'idempotency-key': 'once' } };
+      await service.api.patch(`/api/v1/member/${member.id}`, { role: 'editor', name: 'Ada' }, options);
+      await service.api.patch(`/api/v1/member/${member.id}`, { role: 'editor', name: 'Ada' }, options);
+      await service.api.delete(`/api/v1/member/${waitlist.owner.id}`, { token });
+
+      const lines = printed.mock.calls.map(([text]) => String(text));
+      const { body } = await service.api.get('/api/v1/audit', { token });
+      expect(lines.every((line) => line.endsWith('}\n'))).toBe(true);
+      expect(lines.map((line) => JSON.parse(line) as object)).toEqual(
+        expect.arrayContaining((body as object[]).map((event) => ({ type: 'audit', ...event }))),
+      );
+      expect(lines).toHaveLength((body as object[]).length);
+      expect(lines.join('')).not.toMatch(/@|Ada|127\.0\.0/);
+    } finally {
+      printed.mockRestore();
+      await service.stop();
+    }
   });
 });
 

@@ -1,11 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { In } from 'typeorm';
-import { AccountStore } from '../../src/auth/account.store.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
-import { AuthService } from '../../src/auth/auth.service.js';
+import { AccountService } from '../../src/account/account.service.js';
 import { LoginEntity } from '../../src/auth/login.entity.js';
 import { Database } from '../../src/platform/database/database.js';
+import { allOf } from '../../src/platform/reach.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { ahead } from '../support/clock.js';
@@ -69,7 +69,7 @@ describe('tokens', () => {
       .read((manager) => manager.findBy(LoginEntity, { id: In(tokens.map((token) => read(token).claims.sid)) }));
 
   describe('create_tokens', () => {
-    it('gives an account a pair whose access token opens the owner operations', async () => {
+    it('gives an account a pair whose access token opens the account operations', async () => {
       const { email } = await service.world.owner();
 
       const answer = await logIn(email);
@@ -176,7 +176,7 @@ describe('tokens', () => {
     });
 
     it('counts a reuse and leaves one audit event, however often the stolen token is tried', async () => {
-      const { token, refreshToken } = await service.world.owner();
+      const { accountId, refreshToken } = await service.world.owner();
       const reuses = async () =>
         Number(/^waitlist_refresh_reuse_total (\d+)$/m.exec((await service.api.get('/metrics')).text)?.[1]);
       const before = await reuses();
@@ -185,7 +185,7 @@ describe('tokens', () => {
       const [reuse] = [await refresh(refreshToken), await refresh(refreshToken), await refresh(refreshToken)];
 
       expect(await reuses()).toBe(before + 1);
-      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 100 });
+      const { events } = await service.app.get(AuditLog).list(allOf(accountId), { limit: 100 });
       expect(events.filter(({ action }) => action === 'refresh_token_reused')).toEqual([
         expect.objectContaining({
           requestId: reuse.headers['x-request-id'],
@@ -206,13 +206,12 @@ describe('tokens', () => {
 
     it('keeps one row per login, however often it is refreshed; reuse of an early token still ends it', async () => {
       const owner = await service.world.owner();
-      const { sub } = read(owner.token).claims;
       let { refreshToken } = owner;
       for (let count = 0; count < 200; count += 1) refreshToken = (await refresh(refreshToken)).body.refresh_token;
 
       const rows = await service.app
         .get(Database)
-        .read((manager) => manager.countBy(LoginEntity, { accountId: Number(sub) }));
+        .read((manager) => manager.countBy(LoginEntity, { memberId: owner.id }));
 
       expect(rows).toBe(1);
       expect((await refresh(owner.refreshToken)).status).toBe(401);
@@ -416,11 +415,11 @@ describe('tokens', () => {
     afterAll(() => replica.stop());
 
     /** Ends an owner's access at one replica; resolves with the refused login. */
-    async function expectEnded(end: (auth: AuthService, email: string) => Promise<void>): Promise<Answer> {
+    async function expectEnded(end: (accounts: AccountService, email: string) => Promise<void>): Promise<Answer> {
       const { email, token, refreshToken } = await service.world.owner();
       expect((await replica.api.get(OWNED, { token })).status).toBe(200);
 
-      await end(service.app.get(AuthService), email);
+      await end(service.app.get(AccountService), email);
 
       for (const { api } of [service, replica]) {
         expect((await api.get(OWNED, { token })).status).toBe(401);
@@ -430,17 +429,17 @@ describe('tokens', () => {
     }
 
     it('that is disabled loses its tokens and its login at every replica at once', async () => {
-      const refused = await expectEnded((auth, email) => auth.disable(email));
+      const refused = await expectEnded((accounts, email) => accounts.disable(email));
 
       expect(visible(refused)).toEqual(visible(await logIn('nobody@owners.example')));
     });
 
     it('that is enabled again can log in; its earlier logins stay ended', async () => {
       const { email, token, refreshToken } = await service.world.owner();
-      const auth = service.app.get(AuthService);
+      const accounts = service.app.get(AccountService);
 
-      await auth.disable(email);
-      await auth.enable(email);
+      await accounts.disable(email);
+      await accounts.enable(email);
 
       expect((await replica.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
       for (const { api } of [service, replica]) {
@@ -450,14 +449,14 @@ describe('tokens', () => {
     });
 
     it('has an audit event for each change of its access', async () => {
-      const { email, token } = await service.world.owner();
-      const auth = service.app.get(AuthService);
+      const { email, accountId } = await service.world.owner();
+      const accounts = service.app.get(AccountService);
 
-      await auth.disable(email);
-      await auth.setPassword(email, OTHER_PASSWORD);
-      await auth.enable(email);
+      await accounts.disable(email);
+      await service.world.setPassword(email, OTHER_PASSWORD);
+      await accounts.enable(email);
 
-      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 10 });
+      const { events } = await service.app.get(AuditLog).list(allOf(accountId), { limit: 10 });
       expect(events.map(({ action }) => action)).toEqual([
         'account_enabled',
         'password_set',
@@ -469,8 +468,8 @@ describe('tokens', () => {
     it('with a new password loses its tokens and its old password at every replica at once', async () => {
       const bystander = await service.world.owner();
 
-      const refused = await expectEnded(async (auth, email) => {
-        await auth.setPassword(email, OTHER_PASSWORD);
+      const refused = await expectEnded(async (_, email) => {
+        await service.world.setPassword(email, OTHER_PASSWORD);
         expect((await logIn(email, OTHER_PASSWORD)).status).toBe(200);
       });
 
@@ -479,21 +478,16 @@ describe('tokens', () => {
     });
 
     it('is inserted once if the insertion is repeated after a lost answer to COMMIT', async () => {
-      const accounts = service.app.get(AccountStore);
+      const accounts = service.app.get(AccountService);
       const email = `${randomUUID()}@owners.example`;
-      const account = {
-        uuid: randomUUID(),
-        email,
-        emailKey: email,
-        passwordHash: '',
-        tokenVersion: 0,
-        disabledAt: null,
-        createdAt: new Date(),
-      };
+      const account = { uuid: randomUUID(), ownerId: randomUUID(), email, emailKey: email, passwordHash: null };
 
-      const { id } = await accounts.insert(account);
+      const inserted = await accounts.insert(account);
 
-      expect(await accounts.insert(account)).toMatchObject({ id, uuid: account.uuid });
+      expect(await accounts.insert(account)).toMatchObject({
+        account: { id: inserted.account.id, uuid: account.uuid },
+        owner: { id: account.ownerId, email },
+      });
     });
   });
 });

@@ -78,7 +78,7 @@ describe('a page of any site', () => {
     expect(headers['cross-origin-resource-policy']).toBe('cross-origin');
   });
 
-  it('may not read the answer of an owner operation', async () => {
+  it('may not read the answer of an account operation', async () => {
     expect(allowedOrigin(await api.get('/api/v1/waiter', { headers: { origin: OTHER } }))).toBeUndefined();
   });
 

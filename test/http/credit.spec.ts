@@ -4,7 +4,7 @@ import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
 import { PayloadEntity } from '../../src/outbox/payload.entity.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { SignupDeliveries } from '../../src/queue/record/signup-deliveries.js';
 import { commands, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';

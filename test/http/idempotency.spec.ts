@@ -166,6 +166,77 @@ describe('a write with an Idempotency-Key', () => {
 
     expect([status, (body as { errors: { field: string }[] }).errors[0]!.field]).toEqual([400, 'Idempotency-Key']);
   });
+
+  describe('by several callers of one account', () => {
+    const BODY = { waitlist_name: 'A', waitlist_url_location: 'https://example.com' };
+
+    it('gives an answer that holds a secret only to the member or key that got it', async () => {
+      const owner = await service.world.owner();
+      const editor = await service.world.member(owner, 'editor');
+      const keyOf = async (name: string) =>
+        (await service.api.post('/api/v1/api_key', { name, scope: 'manage' }, { token: owner.token })).body
+          .key as string;
+      const callers = [
+        { token: editor.token },
+        { token: owner.token },
+        { headers: { 'api-key': await keyOf('One') } },
+        { headers: { 'api-key': await keyOf('Other') } },
+      ];
+
+      for (const [index, first] of callers.entries()) {
+        const create = (by: (typeof callers)[number]) => {
+          const headers = { ...by.headers, 'idempotency-key': `secret-${index}` };
+          return service.api.post('/api/v1/waitlist', BODY, { ...by, headers });
+        };
+        const made = await create(first);
+        expect(made.status).toBe(201);
+        expect((await create(first)).body).toEqual(made.body);
+        for (const other of callers.filter((caller) => caller !== first)) {
+          const answer = await create(other);
+          expect([answer.status, answer.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+          expect(answer.text).not.toContain(made.body.api_key);
+        }
+      }
+    });
+
+    it('gives any other answer to each of them, once their role is judged', async () => {
+      const waitlist = await service.world.waitlist();
+      await service.world.signups(waitlist, 2);
+      const [editor, viewer] = [
+        await service.world.member(waitlist.owner, 'editor'),
+        await service.world.member(waitlist.owner, 'viewer'),
+      ];
+      const path = '/api/v1/waiter';
+      const offboard = ({ token }: { token: string }) =>
+        service.api.patch(path, nextOf(waitlist, 1), { token, headers: { 'idempotency-key': 'of-all' } });
+
+      const first = await offboard(waitlist.owner);
+      const [repeat, refused] = [await offboard(editor), await offboard(viewer)];
+
+      expect(repeat.body).toEqual(first.body);
+      expect(isReplay(repeat)).toBe(true);
+      expect([refused.status, refused.body.error_code]).toEqual([403, 'INSUFFICIENT_ROLE']);
+    });
+
+    it('tells a key for other waitlists nothing', async () => {
+      const waitlist = await service.world.waitlist();
+      const other = await service.world.waitlist({}, waitlist.owner);
+      const { token } = waitlist.owner;
+      const hooks = `/api/v1/waitlist/${waitlist.id}/webhook`;
+      const { id } = (await service.api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token })).body;
+      const body = { name: 'Limited', scope: 'manage', waitlist_ids: [other.id] };
+      const { key } = (await service.api.post('/api/v1/api_key', body, { token })).body;
+      const test = (headers: Record<string, string>, by = {}) =>
+        service.api.post(`${hooks}/${id}/test`, undefined, {
+          ...by,
+          headers: { ...headers, 'idempotency-key': 'test' },
+        });
+
+      expect((await test({}, { token })).status).toBe(202);
+
+      expect((await test({ 'api-key': key })).status).toBe(404);
+    });
+  });
 });
 
 describe('a malformed Idempotency-Key', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import type { PersonChanges } from '../../src/queue/record/waiter.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { Answer, CallOptions } from '../support/api.js';

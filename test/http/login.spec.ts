@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccountStore } from '../../src/auth/account.store.js';
-import { AuthService } from '../../src/auth/auth.service.js';
+import { MemberService } from '../../src/account/member.service.js';
+import { AccountService } from '../../src/account/account.service.js';
 import { LoginAuditService } from '../../src/auth/login-audit.service.js';
 import { LoginThrottle } from '../../src/auth/login-throttle.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
+import { allOf } from '../../src/platform/reach.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
 import { type Service, startService } from '../support/service.js';
@@ -171,8 +172,8 @@ describe('logins', () => {
   /** The events of an account that its failed logins left, newest first. */
   async function failuresOf(email: string) {
     await service.app.get(LoginAuditService).writeAll();
-    const account = await service.app.get(AccountStore).findByEmailKey(email);
-    const { events } = await service.app.get(AuditLog).list(account!.id, { limit: 100 });
+    const { accountId } = await service.app.get(MemberService).getByEmail(email);
+    const { events } = await service.app.get(AuditLog).list(allOf(accountId), { limit: 100 });
     return events.filter(({ action }) => action.startsWith('login_'));
   }
 
@@ -271,7 +272,7 @@ describe('a password', () => {
   afterAll(() => service.stop());
 
   const make = (password: string, email = `${randomUUID()}@owners.example`) =>
-    service.app.get(AuthService).createAccount(email, password);
+    service.app.get(AccountService).create(email, password);
 
   it.each([
     ['fifteen characters', 'vnqzt rowkd jhx'],
@@ -282,7 +283,8 @@ describe('a password', () => {
       [...'🦀 umbrage und 🎈 cactus stipend wobble '.repeat(7)].slice(0, 256).join(''),
     ],
   ])('may have %s', async (_, password) => {
-    const { email } = await make(password);
+    const { owner } = await make(password);
+    const { email } = owner;
 
     expect((await service.api.post(CREATE, { email, password })).status).toBe(200);
   });
@@ -320,16 +322,15 @@ describe('a password', () => {
 
   it('follows the same rules when it is changed', async () => {
     const { email } = await service.world.owner();
-    const auth = service.app.get(AuthService);
 
-    await expect(auth.setPassword(email, 'vnqzt rowkd jh')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-    await expect(auth.setPassword(email, email)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(service.world.setPassword(email, 'vnqzt rowkd jh')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(service.world.setPassword(email, email)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     expect((await service.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
   });
 
   it('matches in every Unicode normal form, but not in another case', async () => {
     const password = 'élève à l’école ﬁnie';
-    const { email } = await make(password.normalize('NFC'));
+    const { email } = (await make(password.normalize('NFC'))).owner;
 
     for (const form of ['NFC', 'NFD', 'NFKC'] as const)
       expect((await service.api.post(CREATE, { email, password: password.normalize(form) })).status).toBe(200);

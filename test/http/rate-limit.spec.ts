@@ -292,7 +292,7 @@ describe('the limit on logins', () => {
   });
 });
 
-describe("the limit on the owner's operations", () => {
+describe('the limit on the account operations', () => {
   serve({ RATE_LIMIT_PUBLIC: '1' });
 
   const from = '192.0.2.9';

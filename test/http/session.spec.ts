@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AuthService } from '../../src/auth/auth.service.js';
+import { MemberService } from '../../src/account/member.service.js';
+import { AccountService } from '../../src/account/account.service.js';
 import { TokenService } from '../../src/auth/token.service.js';
 import { LoginAuditService } from '../../src/auth/login-audit.service.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
+import { allOf } from '../../src/platform/reach.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { ahead } from '../support/clock.js';
 import { type Service, startService } from '../support/service.js';
@@ -92,9 +94,9 @@ describe('a session', () => {
   const isLive = async (token: string) => (await service.api.get(OWNED, { token })).status === 200;
   const list = (token: string) => service.api.get(SESSION, { token });
   const idsOf = async (token: string) => ((await list(token)).body as { id: string }[]).map(({ id }) => id);
-  const actionsOf = async ({ token }: Pick<Owner, 'token'>) => {
+  const actionsOf = async ({ accountId }: Pick<Owner, 'accountId'>) => {
     await service.app.get(LoginAuditService).writeAll();
-    const { events } = await service.app.get(AuditLog).list(Number(claimsOf(token).sub), { limit: 100 });
+    const { events } = await service.app.get(AuditLog).list(allOf(accountId), { limit: 100 });
     return events;
   };
 
@@ -384,7 +386,7 @@ describe('a session', () => {
       const asToken = { token: owner.refreshToken };
       expect((await service.api.get('/api/v1/auth/refresh_access_token', asToken)).status).toBe(401);
       expect(await isLive(browser.token)).toBe(true);
-      expect((await actionsOf(browser))[0]).toMatchObject({ action: 'session_ended' });
+      expect((await actionsOf(owner))[0]).toMatchObject({ action: 'session_ended' });
     });
 
     it('when it ends itself by its id', async () => {
@@ -399,11 +401,11 @@ describe('a session', () => {
 
     it('when its account is disabled, for good', async () => {
       const { owner, browser } = await loggedIn();
-      const auth = service.app.get(AuthService);
+      const accounts = service.app.get(AccountService);
 
-      await auth.disable(owner.email);
+      await accounts.disable(owner.email);
       expect(await isLive(browser.token)).toBe(false);
-      await auth.enable(owner.email);
+      await accounts.enable(owner.email);
 
       expect(await isLive(browser.token)).toBe(false);
       expect((await browser.refresh()).status).toBe(401);
@@ -414,7 +416,7 @@ describe('a session', () => {
     it('when the operator sets a password', async () => {
       const { owner, browser } = await loggedIn();
 
-      await service.app.get(AuthService).setPassword(owner.email, OTHER_PASSWORD);
+      await service.world.setPassword(owner.email, OTHER_PASSWORD);
 
       expect(await isLive(browser.token)).toBe(false);
       expect((await browser.refresh()).status).toBe(401);
@@ -437,7 +439,7 @@ describe('a session', () => {
 
   it('that has ended can no longer be ended by its id', async () => {
     const { owner, browser } = await loggedIn();
-    await service.app.get(AuthService).setPassword(owner.email, OTHER_PASSWORD);
+    await service.world.setPassword(owner.email, OTHER_PASSWORD);
     const later = new Browser(service);
     await later.logIn(owner.email, OTHER_PASSWORD);
 
@@ -489,8 +491,8 @@ describe('a session', () => {
 
     it('among at most a hundred', async () => {
       const { owner, browser } = await loggedIn();
-      const account = await service.app.get(AuthService).getAccount(owner.email);
-      for (let count = 0; count < 100; count += 1) await service.app.get(TokenService).issue(account);
+      const member = await service.app.get(MemberService).getByEmail(owner.email);
+      for (let count = 0; count < 100; count += 1) await service.app.get(TokenService).issue(member);
       await ahead(5_000, () => browser.refresh());
 
       const ids = await idsOf(browser.token);
@@ -557,9 +559,9 @@ describe('an owner who changes the password', () => {
     );
   const logIn = (email: string, password: string, address = '192.0.2.1') =>
     service.api.post(CREATE_TOKENS, { email, password }, { headers: { 'x-forwarded-for': address } });
-  async function eventsOf(token: string) {
+  async function eventsOf({ accountId }: Owner) {
     await service.app.get(LoginAuditService).writeAll();
-    return (await service.app.get(AuditLog).list(Number(claimsOf(token).sub), { limit: 100 })).events;
+    return (await service.app.get(AuditLog).list(allOf(accountId), { limit: 100 })).events;
   }
 
   it('keeps this login, and ends all others with their access tokens at once', async () => {
@@ -577,7 +579,7 @@ describe('an owner who changes the password', () => {
     expect(await isLive(browser.token)).toBe(true);
     expect((await logIn(owner.email, PASSWORD)).status).toBe(401);
     expect((await logIn(owner.email, OTHER_PASSWORD)).status).toBe(200);
-    const event = (await eventsOf(owner.token)).find(({ action }) => action === 'password_changed');
+    const event = (await eventsOf(owner)).find(({ action }) => action === 'password_changed');
     expect(event).toMatchObject({
       requestId: answer.headers['x-request-id'],
       addressHash: expect.stringMatching(/^[\w-]{43}$/),
@@ -594,7 +596,7 @@ describe('an owner who changes the password', () => {
     expect((await browser.logOut()).status).toBe(204);
     expect(await isLive(browser.token)).toBe(false);
     expect(await isLive(other.token)).toBe(true);
-    await service.app.get(AuthService).setPassword(email, PASSWORD);
+    await service.world.setPassword(email, PASSWORD);
     expect(await isLive(other.token)).toBe(false);
   });
 
@@ -629,7 +631,8 @@ describe('an owner who changes the password', () => {
   });
 
   it('must know the current one; failures count like failed logins, and are audited', async () => {
-    const { email, token } = await service.world.owner();
+    const owner = await service.world.owner();
+    const { email, token } = owner;
     const address = '192.0.2.7';
     const wrong = async () => change(token, 'not the password at all', OTHER_PASSWORD, address);
 
@@ -646,7 +649,7 @@ describe('an owner who changes the password', () => {
     expect((await logIn(email, PASSWORD, address)).status).toBe(429);
     expect(await isLive(token)).toBe(true);
     expect((await logIn(email, PASSWORD)).status).toBe(200);
-    const actions = (await eventsOf(token)).map(({ action }) => action);
+    const actions = (await eventsOf(owner)).map(({ action }) => action);
     expect(actions.filter((action) => action === 'login_failed')).toHaveLength(5);
     expect(actions).toContain('login_throttled');
   });

@@ -3,7 +3,7 @@ import { get as request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import type { DetailedWaiterDto } from '../../src/waiter/detailed-waiter.dto.js';
 import type { CallOptions } from '../support/api.js';
 import { applicant } from '../support/applicant.js';

@@ -770,10 +770,10 @@ describe('the owner of a webhook', () => {
   it('is told by mail that the service turned it off', async () => {
     const waitlist = await service.world.waitlist({ title: 'Launch' });
     const url = 'https://1.1.1.1/hook?a=1&b=2';
-    const { token, email } = waitlist.owner;
+    const { token, email, id } = waitlist.owner;
     const { body } = await service.api.post(`/api/v1/waitlist/${waitlist.id}/webhook`, { url }, { token });
 
-    const query = service.app.get(MailStore).insertWebhookDisabled(waitlist.id, body.id, new Date());
+    const query = service.app.get(MailStore).insertWebhookDisabled(waitlist.id, body.id, [id], new Date());
     await service.app.get(Database).one(query);
 
     const [{ subject, text }] = await mailsTo(email);

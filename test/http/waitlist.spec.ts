@@ -2,7 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { Database } from '../../src/platform/database/database.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { SLUGS_MAX } from '../../src/queue/settings/waitlist.table.js';
 import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { openDatabase } from '../support/database.js';

@@ -4,10 +4,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountService } from '../../src/account/account.service.js';
+import { MemberService } from '../../src/account/member.service.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { repeatWhile } from '../support/repeat-while.js';
 import { CliHost, freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt, type Method } from '../support/api.js';
 import { openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { startService } from '../support/service.js';
 import { freePort, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
@@ -162,6 +166,53 @@ describe('the CLI', () => {
     );
   });
 
+  it('lists members, disables, enables and removes them, and sets their passwords; the last owner stays', async () => {
+    const [owner, other] = ['boss@example.com', 'second@example.com'];
+    await succeed(['owner', 'create', owner], { OWNER_PASSWORD: PASSWORD });
+    const beside = await startService({ environment: { DATABASE_URL: database.url } });
+    const { id } = await beside.app.get(AccountService).getByOwner(owner);
+    const added = { email: other, role: 'editor', name: null, password: PASSWORD } as const;
+    await beside.app.get(MemberService).add(added, operatorWrite(id));
+    await beside.stop();
+    const { access_token: earlier } = (await logIn(other)).body;
+    const isLive = async () => (await call('GET', '/api/v1/member/me', { token: earlier })).status === 200;
+
+    const rows = parseRows(await succeed(['member', 'list', '--owner', owner, '--json'])) as { email: string }[];
+    expect(rows.map(({ email }) => email).sort()).toEqual([owner, other]);
+    expect(rows.find(({ email }) => email === other)).toMatchObject({ role: 'editor', status: 'active', name: null });
+    const lines = await succeed(['member', 'list']);
+    expect(lines).toMatch(/^second@example\.com\teditor\tactive\t-\t[\d_-]+\t[\da-f-]{36}$/m);
+    expect(lines).toMatch(/^twice@example\.com\towner\t/m);
+
+    expect(await isLive()).toBe(true);
+    expect(await succeed(['member', 'disable', other])).toBe('Disabled the member.\n');
+    expect(await isLive()).toBe(false);
+    expect(await succeed(['member', 'set-password', other], { OWNER_PASSWORD: OTHER_PASSWORD })).toBe(
+      `Set the password and revoked all tokens.\nThe member is still disabled. Enable it: npm run cli -- member enable ${other}\n`,
+    );
+    expect(await loginStatuses(other, [OTHER_PASSWORD])).toEqual([401]);
+    expect(await succeed(['member', 'enable', other])).toBe('Enabled the member.\n');
+    expect(await loginStatuses(other, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
+
+    const lastOwner = 'The account would be left without an active owner who can log in.\n';
+    expect(await fail(['member', 'disable', owner])).toBe(lastOwner);
+    expect(await fail(['member', 'remove', owner])).toBe(lastOwner);
+    expect(await succeed(['member', 'remove', other])).toBe('Removed the member.\n');
+    expect(await fail(['member', 'remove', other])).toBe('There is no such member.\n');
+    expect(await loginStatuses(other, [OTHER_PASSWORD])).toEqual([401]);
+    const audit = parseRows(await succeed(['audit', '--owner', owner, '--json'])) as { action: string }[];
+    const changes = audit.filter(({ action }) => action !== 'login_failed');
+    expect(changes.map(({ action }) => action).sort()).toEqual([
+      'account_created',
+      'member_disabled',
+      'member_enabled',
+      'member_joined',
+      'member_removed',
+      'password_set',
+    ]);
+    expect(changes).toEqual(changes.map(() => expect.objectContaining({ member: null })));
+  });
+
   it('creates waitlists and lists those of an owner', async () => {
     await makeWaitlist('Of another owner');
     await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
@@ -305,13 +356,13 @@ describe('the CLI', () => {
       'an account that exists',
       ['owner', 'create', 'twice@example.com'],
       { OWNER_PASSWORD: PASSWORD },
-      'An account with this email already exists.',
+      'A member with this email already exists.',
     ],
     [
       'the waitlists of an unknown account',
       ['waitlist', 'list', '--owner', 'nobody@example.com'],
       {},
-      'There is no account with this email.',
+      'There is no account that has an active owner with this email.',
     ],
     [
       'a waitlist with an invalid URL',

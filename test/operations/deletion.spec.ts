@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { type Service, startService } from '../support/service.js';
 import { SignupEventStore } from '../../src/outbox/signup-event.store.js';

@@ -10,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { ImportService } from '../../src/transfer/import.service.js';
 import { openFilesIn } from '../support/open-files.js';
 import { queueOf } from '../support/queue.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { WaiterEntity } from '../../src/queue/record/waiter.entity.js';
 import { type Service, startService } from '../support/service.js';
 import { commands, type Queue, queueOf } from '../support/queue.js';

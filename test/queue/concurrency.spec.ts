@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import type { PersonChanges, Status, Waiter } from '../../src/queue/record/waiter.js';
 import { repeatWhile } from '../support/repeat-while.js';
 import { DataSource } from 'typeorm';

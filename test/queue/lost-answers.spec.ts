@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
@@ -66,6 +66,24 @@ onServer(
         [first!.id, 0],
       ]);
       await expectSound(waitlist, 4);
+    });
+
+    it('of a write prints its audit event once', async () => {
+      const environment = { DATABASE_URL: proxy.url, AUDIT_LOG: 'stdout' };
+      const printing = await startService({ environment });
+      const printed = jest.spyOn(process.stdout, 'write').mockImplementation(() => true);
+      try {
+        const { token, uuid } = await printing.world.owner();
+        printed.mockClear();
+
+        await losing(() => printing.api.patch('/api/v1/account', { name: 'Launch' }, { token }));
+
+        const lines = printed.mock.calls.map(([text]) => JSON.parse(String(text)) as object);
+        expect(lines).toEqual([expect.objectContaining({ action: 'account_updated', user_id: uuid })]);
+      } finally {
+        printed.mockRestore();
+        await printing.stop();
+      }
     });
 
     it('of an advance grants the spots once', async () => {

@@ -14,7 +14,7 @@ import { type Verification, VERIFICATIONS } from '../../src/queue/settings/waitl
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import type { PageRequest, PersonChanges, Waiter } from '../../src/queue/record/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { commands, FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';

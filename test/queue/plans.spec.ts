@@ -7,6 +7,7 @@ import { applicant } from '../support/applicant.js';
 import { Database, NO_DEADLINE } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
 import { toSqlTime } from '../../src/platform/database/dialect.js';
+import { allOf } from '../../src/platform/reach.js';
 import { write } from '../../src/platform/database/session.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { SignupDeliveries } from '../../src/queue/record/signup-deliveries.js';
@@ -17,7 +18,7 @@ import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
 import { type Service, startService } from '../support/service.js';
 import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
-import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { commands, FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
 const SMALL_CROWD = 1_000;
@@ -447,7 +448,7 @@ describe('the plans of the frequent statements', () => {
   it('find one record by its uuid', () =>
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
-      await queue.reader.findWaitlistId(1, uuid);
+      await queue.reader.findWaitlistId(allOf(1), uuid);
       await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
 

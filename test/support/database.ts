@@ -8,7 +8,7 @@ import { dataSourceOptions } from '../../src/platform/database/data-source-optio
 import { OWNER } from './service-process.js';
 
 /** Of `OWNER.password`, at the least cost there is. */
-const OWNER_PASSWORD_HASH =
+export const OWNER_PASSWORD_HASH =
   '$argon2id$v=19$m=8,t=1,p=1$swe0rHtK8wJ78wE8LI99oQ$iE4cRwsQDih0wCcQV+TuT0rp9oCV2O4MoMmXhTOzGzc';
 
 export interface TestDatabase {
@@ -49,12 +49,15 @@ export async function openMigratedDatabase(): Promise<TestDatabase> {
 /** The same with the account of `OWNER`, so that the first service does not have to check and hash its password. */
 export async function openOwnedDatabase(): Promise<TestDatabase> {
   const database = await openMigratedDatabase();
-  await withDataSource(database.url, (dataSource) =>
-    dataSource.query(
-      `INSERT INTO account (uuid, email, email_key, password_hash, token_version, created_at) VALUES (?, ?, ?, ?, 0, ?)`,
-      [randomUUID(), OWNER.email, OWNER.email, OWNER_PASSWORD_HASH, '2026-01-01 00:00:00.000'],
-    ),
-  );
+  const at = '2026-01-01 00:00:00.000';
+  await withDataSource(database.url, async (dataSource) => {
+    await dataSource.query('INSERT INTO account (id, uuid, created_at) VALUES (1, ?, ?)', [randomUUID(), at]);
+    await dataSource.query(
+      `INSERT INTO member (id, account_id, email, email_key, role, password_hash, joined_at, created_at)
+       VALUES (?, 1, ?, ?, 'owner', ?, ?, ?)`,
+      [randomUUID(), OWNER.email, OWNER.email, OWNER_PASSWORD_HASH, at, at],
+    );
+  });
   return database;
 }
 

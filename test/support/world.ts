@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AccountStore } from '../../src/auth/account.store.js';
-import { PasswordHasher } from '../../src/auth/password-hasher.js';
+import { AccountService } from '../../src/account/account.service.js';
+import type { Role } from '../../src/account/member.entity.js';
+import { type Member, MemberService } from '../../src/account/member.service.js';
+import { PasswordHasher } from '../../src/account/password-hasher.js';
 import { TokenService } from '../../src/auth/token.service.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import type { SignupDto } from '../../src/signup/signup.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { CreatedWaitlistDto, CreateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
@@ -13,11 +16,18 @@ import { OWNER } from './service-process.js';
 export const PASSWORD = OWNER.password;
 let passwordHash: Promise<string> | undefined;
 
-export interface Owner {
+/** A member with a login. */
+export interface LoggedIn {
+  readonly id: string;
   readonly email: string;
-  readonly uuid: string;
+  readonly accountId: number;
   readonly token: string;
   readonly refreshToken: string;
+}
+
+/** The first member of an account of its own, whose uuid is `uuid`. */
+export interface Owner extends LoggedIn {
+  readonly uuid: string;
 }
 
 export interface OwnedWaitlist extends CreatedWaitlistDto {
@@ -40,17 +50,30 @@ export class World {
     const email = `${randomUUID()}@owners.example`;
     // One hash for all owners: a hash takes longer than most tests.
     passwordHash ??= this.app.get(PasswordHasher).hash(PASSWORD);
-    const account = await this.app.get(AccountStore).insert({
-      uuid: randomUUID(),
-      email,
-      emailKey: email,
-      passwordHash: await passwordHash,
-      tokenVersion: 0,
-      disabledAt: null,
-      createdAt: new Date(),
-    });
-    const { accessToken, refreshToken } = await this.app.get(TokenService).issue(account);
-    return { email, uuid: account.uuid, token: accessToken, refreshToken };
+    const login = { email, emailKey: email, passwordHash: await passwordHash };
+    const created = { uuid: randomUUID(), ownerId: randomUUID(), ...login };
+    const { account, owner } = await this.app.get(AccountService).insert(created);
+    return { ...(await this.logIn(owner)), uuid: account.uuid };
+  }
+
+  /** Another member of the owner's account. */
+  async member({ accountId }: Pick<Owner, 'accountId'>, role: Role): Promise<LoggedIn> {
+    const email = `${randomUUID()}@members.example`;
+    const added = { email, role, name: null, password: PASSWORD };
+    return this.logIn(await this.app.get(MemberService).add(added, operatorWrite(accountId)));
+  }
+
+  /** As the operator. */
+  async setPassword(email: string, password: string): Promise<void> {
+    const members = this.app.get(MemberService);
+    const member = await members.getByEmail(email);
+    await members.setPassword(member, password, operatorWrite(member.accountId));
+  }
+
+  private async logIn(member: Member): Promise<LoggedIn> {
+    const { id, email, accountId } = member;
+    const { accessToken, refreshToken } = await this.app.get(TokenService).issue(member);
+    return { id, email, accountId, token: accessToken, refreshToken };
   }
 
   async waitlist(settings: Partial<CreateWaitlistDto> = {}, owner?: Owner): Promise<OwnedWaitlist> {

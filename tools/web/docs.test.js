@@ -178,7 +178,7 @@ test('accepts a pasted token with the word Bearer, and forgets it on logout', as
   assert.equal((await execute(await open('listWaiters'))).status, 200);
 });
 
-test('opens the owner operations with an account key in place of a token', async () => {
+test('opens the account operations with an account key in place of a token', async () => {
   const created = await execute(await open('createAccountKey'));
   assert.equal(created.status, 201);
   await logOut('access_token');

@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'frame_origins[].format': 'Enter the address of a site without a path, such as https://example.com.',
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
   'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',
+  'member.format': 'Choose the member again.',
   'phone.format': 'Enter the number with its country code, such as +14155550123.',
   'phone.unique': 'Somebody else on this list has this phone number.',
   'public_key.format': 'Use capital letters and digits, with at least one letter.',

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One write by an owner, or one security event of an account. Holds no contact data. */
+/** One write for an account, or one security event of it. Holds no contact data. */
 @Entity('audit_event')
 export class AuditEventEntity {
   /** UUID v7, so ids rise with time. For a write, the id of its command: a retry recognizes its own work by it. */
@@ -9,6 +9,10 @@ export class AuditEventEntity {
 
   @Column({ name: 'account_id', type: 'bigint' })
   accountId!: number;
+
+  /** The member who did it or, for a failed login, tried. Null for a key, the command line and the service itself. */
+  @Column({ name: 'member_id', type: 'varchar', nullable: true })
+  memberId!: string | null;
 
   @Column({ type: 'varchar' })
   action!: string;

@@ -3,47 +3,15 @@ import { v7 as uuidV7 } from 'uuid';
 import { type Config, CONFIG } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { chunksOf, placeholders } from '../database/dialect.js';
-import { known, type Query, select, together, write } from '../database/session.js';
+import { known, mapped, type Query, select, together, write } from '../database/session.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { Row, Table } from '../database/table.js';
+import { type Reach, within } from '../reach.js';
 import { addressKey } from '../limits/address.js';
 import { boundedQueue } from '../limits/bounded-queue.js';
 import { Secrets } from '../secrets/secrets.js';
 import { AuditEventEntity } from './audit-event.entity.js';
-
-export const AUDIT_ACTIONS = [
-  'account_created',
-  'account_disabled',
-  'account_enabled',
-  'password_set',
-  'password_changed',
-  'login_failed',
-  'login_throttled',
-  'refresh_token_reused',
-  'session_ended',
-  'waitlist_created',
-  'waitlist_updated',
-  'waitlist_deleted',
-  'api_key_replaced',
-  'account_key_created',
-  'account_key_revoked',
-  'waiters_offboarded',
-  'waiters_imported',
-  'waiter_corrected',
-  'credit_approved',
-  'credit_refused',
-  'waiters_erased',
-  'waiter_left',
-  'referrals_refused',
-  'webhook_created',
-  'webhook_updated',
-  'webhook_deleted',
-  'webhook_secret_replaced',
-  'webhook_tested',
-  'webhook_turned_off',
-  'deliveries_replayed',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+import { type AuditAction, auditRecord, type RecordedEvent } from './audit-record.js';
 
 /** The people of one event: rows of one INSERT. */
 export const SUBJECTS_MAX = 1_000;
@@ -55,8 +23,13 @@ const PAGES = { runsMax: 2, waitingMax: 64 };
 const SWEEP_CHUNK = 10;
 const DAY_MS = 86_400_000;
 
-/** The origin of a request, as the audit log stores it. */
+/** Events that may still turn out to be committed; retries end after some seconds. */
+const UNCONFIRMED_MAX = 1_000;
+
+/** Who sent a request and from where, as the audit log stores it. */
 export interface Origin {
+  /** Null unless a member did. */
+  readonly memberId: string | null;
   readonly requestId: string | null;
   readonly addressHash: string | null;
 }
@@ -68,7 +41,7 @@ export interface Sender {
 }
 
 /** The origin of work without a request: a command of the CLI, or the service itself. */
-export const NO_REQUEST: Origin = { requestId: null, addressHash: null };
+export const NO_REQUEST: Origin = { memberId: null, requestId: null, addressHash: null };
 
 export interface AuditEvent extends Origin {
   /** UUID v7; generated if omitted. */
@@ -76,13 +49,8 @@ export interface AuditEvent extends Origin {
   readonly accountId: number;
   readonly action: AuditAction;
   readonly waitlistId?: number | null;
-  /** The people that the event names, in order. */
+  /** The people or members that the event names, in order. */
   readonly uuids?: readonly string[];
-}
-
-/** A stored event. */
-export interface RecordedEvent extends AuditEventEntity {
-  readonly uuids: readonly string[];
 }
 
 export interface AuditPage {
@@ -94,23 +62,31 @@ export interface AuditPage {
 export interface AuditFilter {
   readonly waitlistId?: number;
   readonly uuid?: string;
+  readonly memberId?: string;
   /** Only events older than this one. */
   readonly afterId?: string;
   readonly limit: number;
 }
 
-/** The audit log. The event of a write is stored in the transaction of that write. */
+/**
+ * The audit log. The event of a write is stored in the transaction of that write, and printed after its commit if
+ * `AUDIT_LOG` says so.
+ */
 @Injectable()
 export class AuditLog {
   private readonly events: Table<AuditEventEntity>;
   private readonly enqueue = boundedQueue('list audit events', PAGES);
+  private readonly isPrinted: boolean;
+  /** Events to print, by id, the oldest first. If the answer to COMMIT was lost, the retry finds one of them done. */
+  private readonly unconfirmed = new Map<string, RecordedEvent>();
 
   constructor(
     private readonly database: Database,
     private readonly secrets: Secrets,
     sweeper: Sweeper,
-    @Inject(CONFIG) { auditDays }: Config,
+    @Inject(CONFIG) { auditDays, auditLog }: Config,
   ) {
+    this.isPrinted = auditLog === 'stdout';
     this.events = database.table(AuditEventEntity);
     sweeper.add({
       table: 'audit_event',
@@ -123,14 +99,15 @@ export class AuditLog {
   }
 
   /** Where a request came from. Addresses of one IPv6 subscriber count as one. */
-  originOf(request: Sender): Origin {
-    return { requestId: request.id, addressHash: this.secrets.hash('audit-address', addressKey(request.ip)) };
+  originOf(request: Sender, memberId: string | null): Origin {
+    return { memberId, requestId: request.id, addressHash: this.secrets.hash('audit-address', addressKey(request.ip)) };
   }
 
-  record({ id = uuidV7(), accountId, action, waitlistId = null, uuids = [], requestId, addressHash }: AuditEvent) {
-    const event = { id, accountId, action, waitlistId, requestId, addressHash, createdAt: new Date() };
+  /** Stores an event. Send it in the transaction of the work. */
+  record({ id = uuidV7(), waitlistId = null, uuids = [], ...given }: AuditEvent): Query<unknown> {
+    const event = { ...given, id, waitlistId, createdAt: new Date() };
     const subjects = uuids.map((uuid, position) => [id, position, uuid]);
-    return together([
+    const stored = together([
       this.events.insert([event]),
       ...chunksOf(subjects, SUBJECTS_MAX).map((some) =>
         write(
@@ -139,18 +116,21 @@ export class AuditLog {
         ),
       ),
     ]);
+    return this.isPrinted ? this.printed(stored, { ...event, uuids }) : stored;
   }
 
   /** The commands among these that were carried out, each with the `uuids` of its event, in order. */
   findDone(commandIds: readonly string[]): Query<ReadonlyMap<string, readonly string[]>> {
     if (commandIds.length === 0) return known(new Map());
-    return select<{ id: string; uuid: string | null }, ReadonlyMap<string, string[]>>(
-      `SELECT e.id, s.uuid FROM audit_event e LEFT JOIN audit_subject s ON s.event_id = e.id
+    return select<{ id: string; uuid: string | null; account_uuid: string }, ReadonlyMap<string, string[]>>(
+      `SELECT e.id, s.uuid, a.uuid AS account_uuid FROM audit_event e JOIN account a ON a.id = e.account_id
+       LEFT JOIN audit_subject s ON s.event_id = e.id
        WHERE e.id IN (${placeholders(commandIds.length)}) ORDER BY e.id, s.position`,
       commandIds,
       (rows) => {
         const done = new Map<string, string[]>();
-        for (const { id, uuid } of rows) {
+        for (const { id, uuid, account_uuid: accountUuid } of rows) {
+          this.print(id, accountUuid);
           const uuids = done.get(id) ?? [];
           if (uuid !== null) uuids.push(uuid);
           done.set(id, uuids);
@@ -160,26 +140,56 @@ export class AuditLog {
     );
   }
 
-  /** A page of the events of one account, or of all, newest first. @throws Problem `QUEUE_FULL` */
-  async list(accountId: number | null, filter: AuditFilter): Promise<AuditPage> {
-    return this.enqueue(() => this.page(accountId, filter));
+  /** A page of the events within a reach, or of all accounts, newest first. @throws Problem `QUEUE_FULL` */
+  async list(reach: Reach | null, filter: AuditFilter): Promise<AuditPage> {
+    return this.enqueue(() => this.page(reach, filter));
   }
 
-  private async page(accountId: number | null, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
-    const conditions = [
-      ...(accountId === null ? [] : [{ sql: 'e.account_id = ?', value: accountId }]),
-      ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', value: waitlistId }]),
-      ...(afterId === undefined ? [] : [{ sql: 'e.id < ?', value: afterId }]),
+  /** The query of an event that is printed after the commit. */
+  private printed(stored: Query<unknown>, event: RecordedEvent): Query<unknown> {
+    this.unconfirmed.set(event.id, event);
+    for (const id of this.unconfirmed.keys()) {
+      if (this.unconfirmed.size <= UNCONFIRMED_MAX) break;
+      this.unconfirmed.delete(id);
+    }
+    const account = select<{ uuid: string }, string>(
+      'SELECT uuid FROM account WHERE id = ?',
+      [event.accountId],
+      ([row]) => row?.uuid ?? '',
+    );
+    let accountUuid = '';
+    const query = mapped(together([stored, account]), ([, uuid]) => void (accountUuid = uuid));
+    return { ...query, afterCommit: () => this.print(event.id, accountUuid) };
+  }
+
+  /** Prints an event of this process once. */
+  private print(id: string, accountUuid: string): void {
+    const event = this.unconfirmed.get(id);
+    if (!event) return;
+    this.unconfirmed.delete(id);
+    process.stdout.write(`${JSON.stringify({ type: 'audit', ...auditRecord(event, accountUuid) })}\n`);
+  }
+
+  private async page(
+    reach: Reach | null,
+    { waitlistId, uuid, memberId, afterId, limit }: AuditFilter,
+  ): Promise<AuditPage> {
+    const owned = reach && within(reach, { account: 'e.account_id', waitlist: 'e.waitlist_id' });
+    const conditions: { readonly sql: string; readonly values: readonly unknown[] }[] = [
+      ...(owned ? [owned] : []),
+      ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', values: [waitlistId] }]),
+      ...(memberId === undefined ? [] : [{ sql: 'e.member_id = ?', values: [memberId] }]),
+      ...(afterId === undefined ? [] : [{ sql: 'e.id < ?', values: [afterId] }]),
       ...(uuid === undefined
         ? []
-        : [{ sql: 'e.id IN (SELECT s.event_id FROM audit_subject s WHERE s.uuid = ?)', value: uuid }]),
+        : [{ sql: 'e.id IN (SELECT s.event_id FROM audit_subject s WHERE s.uuid = ?)', values: [uuid] }]),
     ];
     const found = await this.database.one(
       select<Row, AuditEventEntity[]>(
         `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${['1 = 1', ...conditions.map(({ sql }) => sql)].join(' AND ')}
          ORDER BY e.id DESC LIMIT ?`,
         // One event beyond the page shows that there is a next page.
-        [...conditions.map(({ value }) => value), limit + 1],
+        [...conditions.flatMap(({ values }) => values), limit + 1],
         (rows) => rows.map((row) => this.events.read(row)),
       ),
     );

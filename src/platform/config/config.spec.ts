@@ -189,6 +189,7 @@ describe('settings', () => {
       'smtp://:%ff@mail.example',
     ]],
     ['MAIL_FROM', ['nobody', 'Launch <launch>', 'a@example.com, b@example.com', '<>']],
+    ['AUDIT_LOG', ['true', 'stderr', 'STDOUT', 'file']],
     ['TRANSFER_DIR', ['/no/such/directory', '/etc/passwd']],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s if its value is wrong', (name, values) => {

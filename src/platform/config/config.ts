@@ -137,6 +137,7 @@ const Environment = z.object({
   SMTP_URL: z.string().transform(parseSmtpUrl).optional(),
   MAIL_FROM: z.string().transform(parseSender).optional(),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
+  AUDIT_LOG: z.literal('stdout', 'must be stdout').optional(),
   TRANSFER_DIR: z.string().refine(isWritableDirectory, 'must be a directory that this user may write to').optional(),
   DOCS_ENABLED: z
     .enum(['true', 'false'], 'must be true or false')
@@ -198,6 +199,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
+    /** Where audit events are printed besides being stored; undefined for nowhere. */
+    auditLog: env.AUDIT_LOG,
     /** The server that takes the mails, and their sender; null without one. */
     mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : null,
     /** Where the files of imports and exports lie while they are in use. */

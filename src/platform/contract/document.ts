@@ -23,16 +23,21 @@ export const DOCUMENTS = {
     url: '/openapi.json',
     title: 'Waitlist Service',
     description: 'description.md',
-    // In the order in which an owner needs them.
+    // In the order in which a member needs them.
     tags: [
-      ['Auth', 'Log in with the email and password of an account, and renew the login.'],
+      ['Auth', 'Log in with an email and a password, and renew the login.'],
       ['Session', 'Log in with a browser, and list and end logins.'],
-      ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
+      ['Waitlist', 'Configure waitlists. For members and account keys, except for the public view.'],
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
-      ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.'],
-      ['Webhook', 'Send the events of a waitlist to other systems, and see what was delivered. For owners.'],
-      ['Account key', 'Keys for programs, in place of a login. For owners.'],
-      ['Audit', 'List changes and security events. For owners.'],
+      ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For members and account keys.'],
+      [
+        'Webhook',
+        'Send the events of a waitlist to other systems, and see what was delivered. For members and account keys.',
+      ],
+      ['Account', 'The account that owns the waitlists.'],
+      ['Member', 'Who logs in to the account, and their roles.'],
+      ['Account key', 'Keys for programs, in place of a login.'],
+      ['Audit', 'List changes and security events.'],
     ],
     moreHeaders: [],
   },
@@ -51,6 +56,9 @@ export const DOCUMENTS = {
 export type DocumentName = keyof typeof DOCUMENTS;
 
 const DOCUMENT = 'document';
+/** The extensions in which the decorators of auth/access.ts say who may call. */
+const ROLE = 'x-required-role';
+const SCOPE = 'x-required-scope';
 
 /** Assigns the operations of a module to a document; the default is `current`. */
 export const InDocument = (name: DocumentName) => SetMetadata(DOCUMENT, name);
@@ -66,7 +74,10 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(basePath || '/', 'The service that published this document.')
     // Swagger UI shows them in this order: the most used first.
-    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token')
+    .addBearerAuth(
+      bearer('The access token, for the operations of an account. It is valid for an hour.'),
+      'access_token',
+    )
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addCookieAuth('waitlist_session', { type: 'apiKey', in: 'cookie', description: COOKIE }, 'session_cookie')
@@ -87,9 +98,8 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
   inlineNullables(document.components.schemas);
   document.paths = inOrderOfUse(document);
   for (const { get, ...writes } of Object.values(document.paths)) {
-    if (get) complete(get, [], commonHeaders);
-    for (const operation of [writes.post, writes.patch, writes.delete])
-      if (operation) complete(operation, ['INSUFFICIENT_SCOPE'], commonHeaders);
+    for (const operation of [get, writes.post, writes.patch, writes.delete])
+      if (operation) complete(operation, commonHeaders);
   }
   return document;
 }
@@ -154,18 +164,22 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   ) as OpenAPIObject;
 }
 
-/** Adds error responses, headers, and an empty `security` to public operations. `keyProblems`: with a valid key. */
-function complete(operation: Operation, keyProblems: readonly ProblemCode[], commonHeaders: readonly string[]): void {
+/** Adds who may call, error responses, headers, and an empty `security` to public operations. */
+function complete(operation: Operation, commonHeaders: readonly string[]): void {
   const marks = operation as unknown as Record<string, unknown>;
   const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
   operation.security ??= [];
   const { security } = operation;
   const isPublic = security.some((scheme) => Object.keys(scheme).length === 0);
-  const needsKey = !isPublic && security.some((scheme) => 'account_key' in scheme);
+  const takesKeys = !isPublic && security.some((scheme) => 'account_key' in scheme);
+  const { [ROLE]: role, [SCOPE]: scope } = marks as { readonly [Mark in typeof ROLE | typeof SCOPE]?: string };
+  if (role !== undefined) operation.description = `${operation.description ?? ''}\n\n${needOf(role, scope)}`;
   const codes = [
     ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
     ...(hasIdInPath ? (['PATH_TOO_LONG'] as const) : []),
-    ...(needsKey ? (['INVALID_ACCOUNT_KEY', ...keyProblems] as const) : []),
+    ...(takesKeys ? (['INVALID_ACCOUNT_KEY'] as const) : []),
+    ...(scope === 'manage' ? (['INSUFFICIENT_SCOPE'] as const) : []),
+    ...(role === undefined || role === 'viewer' ? [] : (['INSUFFICIENT_ROLE'] as const)),
   ];
   delete marks[PROBLEM_CODES];
   Object.assign(operation.responses, problemResponses(codes));
@@ -177,6 +191,11 @@ function complete(operation: Operation, keyProblems: readonly ProblemCode[], com
     if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
     addHeaders(response, commonHeaders);
   }
+}
+
+function needOf(role: string, scope: string | undefined): string {
+  const member = role === 'viewer' ? 'Any member may call this' : `Needs the role \`${role}\``;
+  return scope === undefined ? `${member}; no account key.` : `${member}; an account key needs the scope \`${scope}\`.`;
 }
 
 function addHeaders(response: { headers?: object }, names: readonly string[]): void {

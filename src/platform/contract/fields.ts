@@ -172,9 +172,7 @@ export function Id(options: FieldOptions) {
 export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOptions) {
   const nameFault = (value: unknown) => {
     if (typeof value === 'string') return isKey(value) ? null : broken('format', message);
-    if (typeof value !== 'number' || !Number.isInteger(value)) return broken('type', 'must be a whole number');
-    if (value < ID_SCHEMA.minimum) return broken('minimum', `must be at least ${ID_SCHEMA.minimum}`);
-    return value > ID_SCHEMA.maximum ? broken('maximum', `must be at most ${ID_SCHEMA.maximum}`) : null;
+    return idFault(value);
   };
   const schema = { ...ID_SCHEMA, ...options, lenient: true };
   return field(schema, [Holds('idOrKey', nameFault)], numberOfText);
@@ -205,6 +203,12 @@ const ITEM_TWICE = withFault('unique', 'must not contain an item twice');
 export function TextList(options: ListOptions & { readonly items: TextBounds }) {
   const schema = { ...options, type: 'array', uniqueItems: true, items: { ...options.items, type: 'string' } };
   return field(schema, [...listRules(options, textFault(options.items)), ArrayUnique(ITEM_TWICE)]);
+}
+
+/** Different ids. */
+export function IdList(options: ListOptions) {
+  const schema = { ...options, type: 'array', uniqueItems: true, items: ID_SCHEMA };
+  return field(schema, [...listRules(options, idFault), ArrayUnique(ITEM_TWICE)]);
 }
 
 /** Different words of a set. */
@@ -414,6 +418,12 @@ function countCharacters(text: string, min: number, max: number): number {
   const isDecided = (text.length >= 2 * min && text.length <= max) || text.length > 2 * max;
   return isDecided ? text.length : [...text].length;
 }
+
+const idFault: FindFaults = (value) => {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return broken('type', 'must be a whole number');
+  if (value < ID_SCHEMA.minimum) return broken('minimum', `must be at least ${ID_SCHEMA.minimum}`);
+  return value > ID_SCHEMA.maximum ? broken('maximum', `must be at most ${ID_SCHEMA.maximum}`) : null;
+};
 
 function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults): PropertyDecorator[] {
   const allFaults = (items: readonly unknown[]) =>

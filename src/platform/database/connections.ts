@@ -180,6 +180,7 @@ export async function inPipelinedTransaction<Result>(
   try {
     const result = await work(transaction);
     if (!transaction.isCommitted) await transaction.commit([]);
+    transaction.settle();
     return result;
   } catch (error) {
     await rollBack(connection, error, () => connection.send([{ sql: 'ROLLBACK', values: [] }]));
@@ -244,8 +245,10 @@ export async function inManagedTransaction<Result>(
   const runner = connection.manager.queryRunner ?? connection.manager.dataSource.createQueryRunner();
   await runner.startTransaction();
   try {
-    const result = await work(runner.manager, new Session(sendOneByOne(runner.manager)));
+    const session = new Session(sendOneByOne(runner.manager));
+    const result = await work(runner.manager, session);
     await runner.commitTransaction();
+    session.settle();
     return result;
   } catch (error) {
     await rollBack(connection, error, () => runner.rollbackTransaction());

@@ -57,8 +57,8 @@ const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 
 /** MySQL's code, and SQLite's extended codes for a unique index and a primary key. */
 const DUPLICATE_KEY = new Set<number | undefined>([1062, 2067, 1555]);
-/** Of a change of the schema that was carried out before: duplicate column or index. */
-const DONE_ALREADY = new Set<number | undefined>([1060, 1061]);
+/** Of a change of the schema that was carried out before: duplicate column or index, or nothing to drop. */
+const DONE_ALREADY = new Set<number | undefined>([1060, 1061, 1091]);
 const SQLITE_BUSY = 5;
 
 /** The error's code if a repeat may succeed (`SQLITE_BUSY` and `FATAL` for codes not listed); otherwise undefined. */
@@ -86,7 +86,7 @@ export function isDuplicateKey(error: unknown): boolean {
 /** Whether the server completed this change of the schema before: its migrator was killed before it recorded that. */
 export function isDoneAlready(error: unknown): boolean {
   const { errno, message = '' } = driverError(error);
-  return DONE_ALREADY.has(errno) || /^index \S+ already exists$/.test(message);
+  return DONE_ALREADY.has(errno) || /^(index \S+ already exists|no such index: \S+)$/.test(message);
 }
 
 /** A {@link Problem} if the database is away; otherwise the error itself. */

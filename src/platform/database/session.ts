@@ -20,6 +20,8 @@ export interface Query<Result> {
   readonly statements: readonly Statement[];
   /** Gets one answer per statement: the rows of a SELECT, or the driver's summary of a write. */
   readonly read: (answers: readonly unknown[]) => Result;
+  /** Called once the transaction in which the query was sent is committed. */
+  readonly afterCommit?: (() => void) | undefined;
 }
 
 export type Results<Queries extends readonly Query<unknown>[]> = {
@@ -47,8 +49,10 @@ export function known<Result>(result: Result): Query<Result> {
 
 /** Several queries as one, with the list of their results. */
 export function together<const Queries extends readonly Query<unknown>[]>(queries: Queries): Query<Results<Queries>> {
+  const effects = queries.flatMap(({ afterCommit }) => afterCommit ?? []);
   return {
     statements: queries.flatMap(({ statements }) => statements),
+    afterCommit: effects.length > 0 ? () => effects.forEach((effect) => effect()) : undefined,
     read: (answers) => {
       let next = 0;
       return queries.map(({ statements, read }) => {
@@ -62,7 +66,7 @@ export function together<const Queries extends readonly Query<unknown>[]>(querie
 
 /** A query with another result. */
 export function mapped<From, To>(query: Query<From>, map: (result: From) => To): Query<To> {
-  return { statements: query.statements, read: (answers) => map(query.read(answers)) };
+  return { ...query, read: (answers) => map(query.read(answers)) };
 }
 
 /** Carries out statements in their order up to the first that fails, and returns one answer per statement. */
@@ -78,6 +82,7 @@ const QUERY_LENGTH_MAX = 1024 * 1024;
 export class Session {
   protected isUsable = true;
   private begin: readonly Statement[];
+  private readonly effects: (() => void)[] = [];
 
   constructor(
     private readonly send: Send,
@@ -91,7 +96,7 @@ export class Session {
     return this.one(together(queries));
   }
 
-  async one<Result>({ statements, read }: Query<Result>): Promise<Result> {
+  async one<Result>({ statements, read, afterCommit }: Query<Result>): Promise<Result> {
     if (!this.isUsable) throw new Error('This session has ended, has failed, or waits for an answer');
     if (statements.length === 0) return read([]);
     this.isUsable = false;
@@ -99,7 +104,13 @@ export class Session {
     this.begin = [];
     const answers = await this.sendAll([...begin, ...statements]);
     this.isUsable = true;
+    if (afterCommit) this.effects.push(afterCommit);
     return read(answers.slice(begin.length));
+  }
+
+  /** For the one who committed the session's transaction. */
+  settle(): void {
+    for (const effect of this.effects) effect();
   }
 
   /** One query of the database, or several where one would be too long. */

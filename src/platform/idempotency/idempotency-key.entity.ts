@@ -20,9 +20,13 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'simple-json' })
   counts!: Readonly<Record<string, number>>;
 
-  /** The whole answer, encrypted. Only if it holds a new secret, which is not stored elsewhere; otherwise null. */
+  /** The whole answer, encrypted. Only if it cannot be made again from the records; otherwise null. */
   @Column({ name: 'sealed_answer', type: 'varchar', nullable: true })
   sealedAnswer!: string | null;
+
+  /** The one member or key that may get the answer again, because it holds a new secret; null for any caller. */
+  @Column({ type: 'varchar', nullable: true })
+  holder!: string | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

@@ -7,13 +7,13 @@ import { addressKey, isWithin } from './address.js';
 import type { SharedCounts } from './shared-counts.js';
 
 export const WINDOW_SECONDS = 60;
-/** Enough for an owner's script that reads a list of millions page by page, and for several owners in one office. */
-const OWNER_REQUESTS_PER_PUBLIC = 10;
+/** Enough for a script that reads a list of millions page by page, and for several members in one office. */
+const ACCOUNT_REQUESTS_PER_PUBLIC = 10;
 const OPERATION = /^\/api\//;
 
-type RateLimit = 'public' | 'login' | 'owner';
+type RateLimit = 'public' | 'login' | 'account';
 
-/** Puts an operation under one of the configured limits; without it, an operation is under `owner`. */
+/** Puts an operation under one of the configured limits; without it, an operation is under `account`. */
 export function RateLimited(limit: RateLimit) {
   return RouteConfig({ rateLimited: limit });
 }
@@ -31,10 +31,10 @@ export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, cou
   const onRequest: Record<RateLimit, onRequestAsyncHookHandler> = {
     public: limitRequests(counter('public'), rateLimits.public, isExempt),
     login: limitRequests(counter('login'), rateLimits.login, () => false),
-    owner: limitRequests(counter('owner'), rateLimits.public * OWNER_REQUESTS_PER_PUBLIC, isExempt),
+    account: limitRequests(counter('account'), rateLimits.public * ACCOUNT_REQUESTS_PER_PUBLIC, isExempt),
   };
   fastify.addHook('onRoute', (route) => {
-    const limit = route.config?.rateLimited ?? (OPERATION.test(route.url) ? 'owner' : null);
+    const limit = route.config?.rateLimited ?? (OPERATION.test(route.url) ? 'account' : null);
     if (limit) route.onRequest = [route.onRequest ?? [], onRequest[limit]].flat();
   });
 }

@@ -42,7 +42,7 @@ const CATALOG = {
     status: 401,
     detail: 'This operation needs a token, sent as `Authorization: Bearer <token>`.',
     remedy:
-      'Create tokens and send `Authorization: Bearer <token>`. Owner operations also take an account key, in the header `api-key`.',
+      'Create tokens and send `Authorization: Bearer <token>`. Operations of an account also take an account key, in the header `api-key`.',
   },
   INVALID_TOKEN: {
     status: 401,
@@ -82,10 +82,16 @@ const CATALOG = {
     detail: 'This API key does not belong to one of your waitlists.',
     remedy: 'Send the key of a waitlist that belongs to the account of the token.',
   },
+  INSUFFICIENT_ROLE: {
+    status: 403,
+    detail: 'This operation needs the role editor; yours is viewer.',
+    remedy: 'Ask an owner of the account to do it, or for the role that `detail` names.',
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     detail: 'This account key does not allow this operation.',
-    remedy: 'Use a key with the scope `manage`, or an access token. Only an access token creates account keys.',
+    remedy:
+      'Use a key with the scope `manage`, a key for all waitlists, or an access token. Only an access token creates account keys.',
   },
   NOT_FOUND: {
     status: 404,
@@ -95,13 +101,14 @@ const CATALOG = {
   WAITLIST_NOT_FOUND: {
     status: 404,
     detail: 'There is no such waitlist.',
-    remedy: 'Check the id. Waitlists of other owners are not found either.',
+    remedy:
+      'Check the id. Waitlists of other accounts, and those that an account key does not open, are not found either.',
   },
   NO_WAITER_FOUND: {
     status: 404,
     detail: 'There is no such record.',
     remedy:
-      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other accounts are not found either.',
   },
   LINK_NOT_FOUND: {
     status: 404,
@@ -121,8 +128,13 @@ const CATALOG = {
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
-    detail: 'There is no account with this email.',
-    remedy: 'Returned by the CLI only. Create the account with `npm run cli -- owner create <email>`.',
+    detail: 'There is no account that has an active owner with this email.',
+    remedy: 'Returned by the CLI only. Create an account with `npm run cli -- owner create <email>`.',
+  },
+  MEMBER_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such member.',
+    remedy: 'Check the id or the email. Members of other accounts and removed ones are not found either.',
   },
   ACCOUNT_KEY_NOT_FOUND: {
     status: 404,
@@ -137,7 +149,7 @@ const CATALOG = {
   SESSION_NOT_FOUND: {
     status: 404,
     detail: 'There is no such login.',
-    remedy: 'Check the id. Logins that have ended and those of other accounts are not found either.',
+    remedy: 'Check the id. Logins that have ended and those of other members are not found either.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -147,8 +159,23 @@ const CATALOG = {
   REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.', remedy: 'Send it again.' },
   ACCOUNT_EXISTS: {
     status: 409,
-    detail: 'An account with this email already exists.',
+    detail: 'A member with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
+  },
+  EMAIL_TAKEN: {
+    status: 409,
+    detail: 'A member of this service has this email.',
+    remedy: 'An email belongs to one member of one account. Removing that member frees it.',
+  },
+  LAST_OWNER: {
+    status: 409,
+    detail: 'The account would be left without an active owner who can log in.',
+    remedy: 'Give another active member the role owner first.',
+  },
+  TOO_MANY_MEMBERS: {
+    status: 409,
+    detail: 'This account cannot have more members.',
+    remedy: 'Remove a member who is not needed. Invited and disabled ones count too.',
   },
   ID_TAKEN: {
     status: 409,

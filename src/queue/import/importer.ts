@@ -4,8 +4,8 @@ import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
 import { Database } from '../../platform/database/database.js';
 import { known, mapped, type Session, together, type Transaction } from '../../platform/database/session.js';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
-import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
+import type { AccountWrite } from '../../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { Ledger } from '../order/ledger.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
@@ -69,7 +69,7 @@ export class QueueImporter {
     private readonly ledger: Ledger,
     private readonly runs: ImportRunStore,
     private readonly audit: AuditLog,
-    private readonly writes: OwnerWriteService,
+    private readonly writes: AccountWriteService,
     private readonly metrics: QueueMetrics,
   ) {}
 
@@ -143,7 +143,7 @@ export class QueueImporter {
    * with the new rules.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
-  async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
+  async reserve(run: Run, rules: ImportRules, amount: number, write: AccountWrite): Promise<Run> {
     return this.database.pipelinedTransaction(async (session) => {
       const [waitlist, current, done] = await session.all([
         this.queues.lockWhole(run.waitlistId),

@@ -6,6 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import { type Query, together } from '../../platform/database/session.js';
 import { isInternational } from '../../platform/contract/phone.js';
 import { Problem } from '../../platform/problems/problem.js';
+import type { Reach } from '../../platform/reach.js';
 import { finderByContact, nonBlank } from '../record/contact.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { CrowdedPositions, type Reading } from './crowded-positions.js';
@@ -106,9 +107,9 @@ export class QueueReader {
     return this.database.one(this.waiters.findReferrersOf(waitlistId, waiters));
   }
 
-  /** The waitlist of an account that has the record with this uuid; null if none has. */
-  async findWaitlistId(accountId: number, uuid: string): Promise<number | null> {
-    return this.database.one(this.waiters.findWaitlistId(accountId, uuid));
+  /** The waitlist within the reach that has the record with this uuid; null if none has. */
+  async findWaitlistId(reach: Reach, uuid: string): Promise<number | null> {
+    return this.database.one(this.waiters.findWaitlistId(reach, uuid));
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND` */

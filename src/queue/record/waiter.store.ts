@@ -3,6 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { chunksOf, placeholders, toSqlTime } from '../../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import type { Row, Table } from '../../platform/database/table.js';
+import { type Reach, within } from '../../platform/reach.js';
 import { beforeInSql } from '../order/bucket.store.js';
 import type { Corrected } from './corrected-columns.js';
 import { leafOf, QUEUE_AXIS } from '../order/counters.js';
@@ -123,12 +124,13 @@ export class WaiterStore {
     );
   }
 
-  /** The waitlist of an account that has the record with this uuid; null if none has. */
-  findWaitlistId(accountId: number, uuid: string): Query<number | null> {
+  /** The waitlist within the reach that has the record with this uuid; null if none has. */
+  findWaitlistId(reach: Reach, uuid: string): Query<number | null> {
+    const owned = within(reach, { account: 'l.account_id', waitlist: 'l.id' });
     return select<{ id: number }, number | null>(
       `SELECT l.id FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')} JOIN waitlist l ON l.id = w.waitlist_id
-       WHERE w.uuid = ? AND l.account_id = ?`,
-      [uuid, accountId],
+       WHERE w.uuid = ? AND ${owned.sql}`,
+      [uuid, ...owned.values],
       ([row]) => row?.id ?? null,
     );
   }

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../platform/database/session.js';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../platform/idempotency/account-write.js';
 import type { ContactKeys, JsonObject } from '../record/waiter.js';
 import type { ExclusiveStores } from './exclusive-stores.js';
 import type { State } from './state.js';
@@ -34,7 +34,7 @@ export interface Needs {
   /** The referrer of a new record, and whether the referral is suspicious. */
   readonly referral?: ReferralFacts;
   /** Whether an earlier attempt has carried out this write of an owner. */
-  readonly write?: OwnerWrite;
+  readonly write?: AccountWrite;
 }
 
 export interface ReferralFacts {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../platform/idempotency/account-write.js';
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import { decide, type Decided } from './decide.js';
 import type { Command } from './command.js';
@@ -82,23 +82,23 @@ function join(email: string | null, fields: Partial<Applicant> = {}): Command<un
 }
 
 function offboard(id: string, ...ids: readonly number[]): Command<unknown> {
-  return offboardCommand({ ids }, { id } as OwnerWrite);
+  return offboardCommand({ ids }, { id } as AccountWrite);
 }
 
 function offboardNext(id: string, next: number): Command<unknown> {
-  return offboardCommand({ next }, { id } as OwnerWrite);
+  return offboardCommand({ next }, { id } as AccountWrite);
 }
 
 function correct(id: string, number: number, changes: PersonChanges): Command<unknown> {
   const { email = null, phone = null } = changes;
   const keys = { emailKey: email, phoneKey: phone };
-  return correctCommand({ uuid: `u${number}`, changes, keys, region: null }, { id } as OwnerWrite);
+  return correctCommand({ uuid: `u${number}`, changes, keys, region: null }, { id } as AccountWrite);
 }
 
 function erase(id: string, ...numbers: readonly number[]): Command<unknown> {
   return eraseCommand(
     numbers.map((number) => `u${number}`),
-    { id } as OwnerWrite,
+    { id } as AccountWrite,
   );
 }
 

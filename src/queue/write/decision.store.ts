@@ -6,7 +6,7 @@ import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { WelcomeMailStore } from '../../outbox/welcome-mail.store.js';
 import { together, type Transaction } from '../../platform/database/session.js';
-import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
+import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
 import { Ledger } from '../order/ledger.js';
 import { CrowdedPositions } from '../read/crowded-positions.js';
 import { eventBody } from '../record/event-body.js';
@@ -32,7 +32,7 @@ export class DecisionStore {
     private readonly mails: MailStore,
     private readonly welcomes: WelcomeMailStore,
     private readonly links: VerificationLinkStore,
-    private readonly writes: OwnerWriteService,
+    private readonly writes: AccountWriteService,
   ) {}
 
   /** Stores a decision and commits. Writes nothing, and so waits for no disk, if nothing changes. */

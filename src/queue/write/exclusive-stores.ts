@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../platform/audit/audit-log.js';
-import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
+import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
 import { Ledger } from '../order/ledger.js';
 import { WaiterStore } from '../record/waiter.store.js';
 import { WaitlistMailTable } from '../settings/waitlist-mail.table.js';
@@ -17,6 +17,6 @@ export class ExclusiveStores {
     readonly ledger: Ledger,
     readonly waiters: WaiterStore,
     readonly audit: AuditLog,
-    readonly writes: OwnerWriteService,
+    readonly writes: AccountWriteService,
   ) {}
 }

@@ -3,7 +3,7 @@ import { webhookIdsFor } from '../../outbox/delivery.store.js';
 import { OutboxSignal } from '../../outbox/outbox.signal.js';
 import { Database } from '../../platform/database/database.js';
 import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../platform/idempotency/account-write.js';
 import type { Outcome } from '../../platform/limits/batcher.js';
 import { boundedQueue } from '../../platform/limits/bounded-queue.js';
 import { KeyedBatcher } from '../../platform/limits/keyed-batcher.js';
@@ -114,7 +114,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Carries out {@link correct}, by the country of the waitlist's phone numbers. */
-  async correct(waitlistId: number, uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<Changed> {
+  async correct(waitlistId: number, uuid: string, changes: PersonChanges, write: AccountWrite): Promise<Changed> {
     const { email = null, phone = null } = changes;
     const region = await this.reader.regionFor(waitlistId, phone);
     const keys = contactKeys({ email, phone }, region);
@@ -125,7 +125,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   async configure(
     waitlistId: number,
     changes: SettingChanges,
-    write: OwnerWrite,
+    write: AccountWrite,
     wordChanges: readonly WordChange[] = [],
   ): Promise<Configured> {
     const submit = () => this.submit(waitlistId, configure(changes, write, wordChanges));

@@ -2,8 +2,8 @@ import type { VerificationLinkEntity } from '../../outbox/verification-link.enti
 import type { NewMail } from '../../outbox/mail.store.js';
 import type { WelcomeMailEntity } from '../../outbox/welcome-mail.entity.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
-import type { AuditAction } from '../../platform/audit/audit-log.js';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { AuditAction } from '../../platform/audit/audit-record.js';
+import type { AccountWrite } from '../../platform/idempotency/account-write.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
 import { rankKey } from '../order/rank-key.js';
 import type { RecentReferral } from './recent-referral.store.js';
@@ -16,7 +16,7 @@ export type Taken = Omit<TakenContact, 'phoneKey'>;
 
 /** An owner's command that was carried out, for the audit log. */
 export interface OwnerChange {
-  readonly write: OwnerWrite;
+  readonly write: AccountWrite;
   readonly action: AuditAction;
   readonly uuids: readonly string[];
   /** Counts of the response that cannot be read again later. */

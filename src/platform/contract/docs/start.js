@@ -47,7 +47,7 @@ const REFRESH = 'refresh_token';
 
 function withOwnExamples(spec, examples) {
   const { CreateTokens, ApiKey } = spec.components.schemas;
-  // The document of the earlier generations has no owner's operations.
+  // The document of the earlier generations has no account operations.
   if (!ApiKey) return spec;
   let text = JSON.stringify(spec);
   for (const [name, { example }] of Object.entries({ ...CreateTokens.properties, ...ApiKey.properties })) {

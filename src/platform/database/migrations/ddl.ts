@@ -1,6 +1,6 @@
 import type { EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 import { isDoneAlready } from '../database-error.js';
-import { columnTypes, Dialect, dropIndex, isEmbedded, placeholders } from '../dialect.js';
+import { columnTypes, Dialect, dropIndex as dropIndexSql, isEmbedded, placeholders } from '../dialect.js';
 
 type MigrationClass = new () => MigrationInterface;
 type ColumnTypes = ReturnType<typeof columnTypes>;
@@ -55,8 +55,18 @@ export function index(name: string, tableName: string, columns: string, kind = '
     name: `index_${name}`,
     up: (queryRunner) => changeOnce(queryRunner, `CREATE ${kind} ${name} ON ${tableName} (${columns})`),
     async down(queryRunner) {
-      await queryRunner.query(dropIndex(queryRunner, tableName, name));
+      await queryRunner.query(dropIndexSql(queryRunner, tableName, name));
     },
+  };
+}
+
+/** Its reverse makes the index again. */
+export function dropIndex(name: string, tableName: string, columns: string): Step {
+  const { up: down } = index(name, tableName, columns);
+  return {
+    name: `index_${name}_dropped`,
+    up: (queryRunner) => changeOnce(queryRunner, dropIndexSql(queryRunner, tableName, name)),
+    down,
   };
 }
 
@@ -82,6 +92,42 @@ export function dropColumn(tableName: string, name: string, type: (is: ColumnTyp
     },
     async down(queryRunner) {
       await queryRunner.query(`ALTER TABLE ${tableName} ADD COLUMN ${name} ${type(columnTypes(queryRunner))}`);
+    },
+  };
+}
+
+/**
+ * Drops columns, unique ones too, of a small table that has these columns and no others, and no index of its own.
+ * SQLite can neither drop a unique column nor add one that must have a value, so the table is rebuilt there, in the
+ * transaction of the step. Its reverse is for an empty table.
+ */
+export function dropColumns(
+  tableName: string,
+  kept: (is: ColumnTypes) => Readonly<Record<string, string>>,
+  dropped: (is: ColumnTypes) => Readonly<Record<string, string>>,
+): Step {
+  const listOf = (columns: object) => Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+  const rebuild = async (queryRunner: QueryRunner, columns: object) => {
+    const [rebuilt, names] = [`${tableName}_rebuilt`, Object.keys(kept(columnTypes(queryRunner))).join(', ')];
+    await queryRunner.query(`CREATE TABLE ${rebuilt} (${listOf(columns).join(', ')})`);
+    await queryRunner.query(`INSERT INTO ${rebuilt} (${names}) SELECT ${names} FROM ${tableName}`);
+    await queryRunner.query(`DROP TABLE ${tableName}`);
+    await queryRunner.query(`ALTER TABLE ${rebuilt} RENAME TO ${tableName}`);
+  };
+  const alter = (queryRunner: QueryRunner, change: string, columns: readonly string[]) =>
+    queryRunner.query(`ALTER TABLE ${tableName} ${columns.map((column) => `${change} COLUMN ${column}`).join(', ')}`);
+  return {
+    name: `columns_${tableName}_dropped`,
+    async up(queryRunner) {
+      const is = columnTypes(queryRunner);
+      const names = Object.keys(dropped(is));
+      if (isEmbedded(queryRunner.dataSource)) await rebuild(queryRunner, kept(is));
+      else if (await queryRunner.hasColumn(tableName, names[0]!)) await alter(queryRunner, 'DROP', names);
+    },
+    async down(queryRunner) {
+      const is = columnTypes(queryRunner);
+      if (isEmbedded(queryRunner.dataSource)) await rebuild(queryRunner, { ...kept(is), ...dropped(is) });
+      else await alter(queryRunner, 'ADD', listOf(dropped(is)));
     },
   };
 }

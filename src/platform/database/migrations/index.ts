@@ -7,6 +7,7 @@ import { waitlistSlugs } from './1795737600000-waitlist-slugs.js';
 import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
 import { welcomeMails } from './1795996800000-welcome-mails.js';
+import { members } from './1796083200000-members.js';
 
 /** Later migrations go behind these; a released one never changes. */
 export const migrations = [
@@ -19,6 +20,7 @@ export const migrations = [
   ...waitlistMails,
   ...leaveLinks,
   ...welcomeMails,
+  ...members,
 ];
 
 /** v0.2.0 has older migrations only. */

@@ -1,5 +1,5 @@
 import type { Session } from '../../../platform/database/session.js';
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { firstKeyOf, QUEUE_AXIS } from '../../order/counters.js';
 import { LedgerChanges } from '../../order/ledger-changes.js';
 import { type Mails, type WordChange, withWords } from '../../settings/mail-words.js';
@@ -24,7 +24,7 @@ export interface Configured {
  */
 export function configure(
   changes: SettingChanges,
-  write: OwnerWrite,
+  write: AccountWrite,
   wordChanges: readonly WordChange[] = [],
 ): Exclusive<Configured> {
   // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.

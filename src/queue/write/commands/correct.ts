@@ -1,11 +1,11 @@
-import type { AuditAction } from '../../../platform/audit/audit-log.js';
+import type { AuditAction } from '../../../platform/audit/audit-record.js';
 import { Problem } from '../../../platform/problems/problem.js';
 import { foldedMailbox, mailboxOf } from '../../../fraud/mailbox.js';
 import { correctedColumns } from '../../record/corrected-columns.js';
 import { needsClick } from '../../record/needs-click.js';
 import { spotsAfter } from '../../order/rank-key.js';
 import type { ContactKeys, PersonChanges, StoredWaiter } from '../../record/waiter.js';
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { decideCredit, markVerified } from '../credit.js';
 import { type Changed, type Command, weightOf } from '../command.js';
 import { addHolder, mailUnverified, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
@@ -27,7 +27,7 @@ export interface CorrectionRequest {
  * contact data without a normal form, `WAITLIST_RULE_BROKEN` if neither email nor phone would be left, or for the
  * credit of a record that nobody referred
  */
-export function correct(correction: CorrectionRequest, write: OwnerWrite): Command<Changed> {
+export function correct(correction: CorrectionRequest, write: AccountWrite): Command<Changed> {
   const { uuid, changes, keys } = correction;
   const mailboxKey = foldedMailbox(keys.emailKey);
   const canChangeCredit = changes.verified === true || changes.credit !== undefined;

@@ -1,4 +1,4 @@
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { BATCH_MAX, type Changed, type Command } from '../command.js';
 import { decideCredit } from '../credit.js';
 import { idsOf, type State } from '../state.js';
@@ -13,7 +13,7 @@ const DECISIONS_MAX_MS = 20_000;
 export function decideReferrals(
   uuids: readonly string[],
   credit: 'credited' | 'refused',
-  write: OwnerWrite,
+  write: AccountWrite,
 ): Command<Changed> {
   return {
     kind: 'decide',

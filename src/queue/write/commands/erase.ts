@@ -1,4 +1,4 @@
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import type { Changed, Command } from '../command.js';
 import { eraseRecord } from '../erasure.js';
 import { idsOf, type State } from '../state.js';
@@ -7,7 +7,7 @@ import { idsOf, type State } from '../state.js';
  * Deletes records of any status, all or none, and leaves tombstones without personal data. The queue closes up; their
  * referrers keep the credit. Returns the uuids of the records that this call erased, in the given order.
  */
-export function erase(uuids: readonly string[], write: OwnerWrite): Command<Changed> {
+export function erase(uuids: readonly string[], write: AccountWrite): Command<Changed> {
   return {
     kind: 'erase',
     weight: uuids.length,

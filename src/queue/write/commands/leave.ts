@@ -1,4 +1,4 @@
-import { operatorWrite } from '../../../platform/idempotency/owner-write.js';
+import { operatorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
 import type { Changed, Command } from '../command.js';
 import { takeBackCredit } from '../credit.js';

@@ -1,4 +1,4 @@
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import type { StoredWaiter } from '../../record/waiter.js';
 import { BATCH_MAX, type Changed, type Command, type Needs } from '../command.js';
 import { emit, idsOf, type State } from '../state.js';
@@ -20,7 +20,7 @@ export interface Offboarded extends Changed {
  * Offboards the active records of a selection, all or none. Returns those that this call removed, in the order of the
  * selection.
  */
-export function offboard(selection: Selection, write: OwnerWrite): Command<Offboarded> {
+export function offboard(selection: Selection, write: AccountWrite): Command<Offboarded> {
   const { weight, ...needs } = needsOf(selection);
   return {
     kind: 'offboard',

@@ -1,4 +1,4 @@
-import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { LedgerChanges } from '../../order/ledger-changes.js';
 import { withCredits } from '../../order/rank-key.js';
 import type { Exclusive } from '../command.js';
@@ -15,7 +15,7 @@ export interface Refused {
  * Refuses the credit of all referrals by the record that has this token, whatever their status, erased ones and those
  * that an import brought as a number included. Later referrals are judged as any other.
  */
-export function refuseReferrals(token: string, write: OwnerWrite): Exclusive<Refused> {
+export function refuseReferrals(token: string, write: AccountWrite): Exclusive<Refused> {
   // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
   let refused = 0;
   return {

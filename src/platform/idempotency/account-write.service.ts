@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AuditAction, AuditLog } from '../audit/audit-log.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type { AuditAction } from '../audit/audit-record.js';
 import { Database } from '../database/database.js';
 import { isDuplicateKey } from '../database/database-error.js';
 import { type Query, select, type Session, together } from '../database/session.js';
@@ -9,7 +10,7 @@ import { Problem } from '../problems/problem.js';
 import { SealedColumns } from '../secrets/sealed-columns.js';
 import { Secrets } from '../secrets/secrets.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import type { OwnerWrite, RepeatKey } from './owner-write.js';
+import type { AccountWrite, RepeatKey } from './account-write.js';
 
 /** A repeat gets the first answer again for at least this long: old keys are deleted once a minute. */
 const KEPT_MS = 24 * 3_600_000;
@@ -24,8 +25,10 @@ export interface WriteRecord {
   readonly uuids?: readonly string[];
   /** The numbers of the answer that change with time. */
   readonly counts?: Readonly<Record<string, number>>;
-  /** The answer, if it cannot be made again from the records. It is stored encrypted: it may hold a new secret. */
+  /** The answer, if it cannot be made again from the records. It is stored encrypted. */
   readonly wholeAnswer?: object;
+  /** Whether `wholeAnswer` holds a new secret: only the member or key that got it may get it again. */
+  readonly isSecret?: boolean;
 }
 
 /** The stored part of a write, from which a repeat is answered. */
@@ -37,11 +40,11 @@ export interface DoneWrite {
 }
 
 /**
- * Owners' writes. Each leaves an audit event in its transaction; with an `Idempotency-Key`, also the answer to a
+ * Writes of accounts. Each leaves an audit event in its transaction; with an `Idempotency-Key`, also the answer to a
  * repeat.
  */
 @Injectable()
-export class OwnerWriteService {
+export class AccountWriteService {
   private readonly keys: Table<IdempotencyKeyEntity>;
   /** Keys whose write is under way here. A second process waits at the primary key for the first one's commit. */
   private readonly running = new Set<string>();
@@ -70,7 +73,7 @@ export class OwnerWriteService {
    * `SECRET_UNAVAILABLE` for an answer under a secret that this process does not list
    */
   async once<Result>(
-    write: OwnerWrite,
+    write: AccountWrite,
     work: () => Promise<Result>,
     replay: (done: DoneWrite) => Result | Promise<Result>,
   ): Promise<Result> {
@@ -96,18 +99,19 @@ export class OwnerWriteService {
    * Whether this write is still to be done. False in a retry after the answer to COMMIT was lost. Call it in the
    * transaction of the work.
    */
-  async isNew(session: Session, { id }: OwnerWrite): Promise<boolean> {
+  async isNew(session: Session, { id }: AccountWrite): Promise<boolean> {
     const done = await session.one(this.audit.findDone([id]));
     return !done.has(id);
   }
 
   /** Stores the audit event and the key. Send it in the transaction of the work. */
-  record(write: OwnerWrite, { counts = {}, wholeAnswer, ...event }: WriteRecord): Query<unknown> {
-    const { id, accountId, key, requestId, addressHash } = write;
-    const recorded = this.audit.record({ id, accountId, requestId, addressHash, ...event });
+  record(write: AccountWrite, { counts = {}, wholeAnswer, isSecret = false, ...event }: WriteRecord): Query<unknown> {
+    const { id, accountId, key, memberId, requestId, addressHash } = write;
+    const recorded = this.audit.record({ id, accountId, memberId, requestId, addressHash, ...event });
     if (key === null) return recorded;
     const sealedAnswer = wholeAnswer ? this.secrets.seal(JSON.stringify(wholeAnswer)) : null;
-    const row = { ...key, commandId: id, counts, sealedAnswer, createdAt: new Date() };
+    const holder = isSecret ? holderOf(write) : null;
+    const row = { ...key, commandId: id, counts, sealedAnswer, holder, createdAt: new Date() };
     return together([recorded, this.keys.insert([row])]);
   }
 
@@ -121,15 +125,21 @@ export class OwnerWriteService {
     );
   }
 
-  private async doneBy(stored: IdempotencyKeyEntity, write: OwnerWrite, key: RepeatKey): Promise<DoneWrite> {
+  private async doneBy(stored: IdempotencyKeyEntity, write: AccountWrite, key: RepeatKey): Promise<DoneWrite> {
+    const { commandId, counts, sealedAnswer, holder } = stored;
     if (stored.bodyHash !== key.bodyHash) throw new Problem('IDEMPOTENCY_KEY_REUSED');
-    const { commandId, counts, sealedAnswer } = stored;
+    if (holder !== null && holder !== holderOf(write)) throw new Problem('IDEMPOTENCY_KEY_REUSED');
     const answer = sealedAnswer === null ? 'null' : this.secrets.open(sealedAnswer);
     if (answer === null) throw new Problem('SECRET_UNAVAILABLE');
     const done = await this.database.one(this.audit.findDone([commandId]));
     if (commandId !== write.id) write.markReplayed();
     return { counts, uuids: done.get(commandId) ?? [], wholeAnswer: JSON.parse(answer) as unknown };
   }
+}
+
+/** The caller of a write, as `holder` stores it. */
+function holderOf({ memberId, keyId }: AccountWrite): string {
+  return memberId ?? `key ${keyId}`;
 }
 
 /**

@@ -10,13 +10,13 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
-import type { Caller } from '../auth/token.service.js';
+import type { Caller } from '../auth/caller.js';
 import { IdParam, UuidParam } from '../platform/contract/fields.js';
 import { jsonArray } from '../platform/http/json-array.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
@@ -37,12 +37,11 @@ const CHANGES = {
   email: { summary: 'The email', value: { email: 'ada@example.org' } },
 };
 
-/** The owner's operations under the path of the public ones. A waitlist is named by its id, a record by its uuid. */
+/** Operations of an account under the path of the public ones. A waitlist is named by its id, a record by its uuid. */
 @ApiTags('Waiter')
-@OwnerOnly()
 @ApiExtraModels(DetailedWaiterDto)
 @Controller('api/v1/signup')
-export class OwnerSignupController {
+export class AccountSignupController {
   constructor(
     private readonly waitlists: WaitlistService,
     private readonly pages: QueueListing,
@@ -52,6 +51,7 @@ export class OwnerSignupController {
   ) {}
 
   @Get('waitlist/:waitlist_id')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({
     summary: 'List the Waiters of a waitlist',
     description:
@@ -67,15 +67,15 @@ export class OwnerSignupController {
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async listSignups(
-    @CurrentCaller() { account }: Caller,
+    @CurrentCaller() caller: Caller,
     @IdParam('waitlist_id', 1) id: number,
     @Query() query: ListSignupsDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DetailedWaiterDto[] | StreamableFile> {
-    const waitlist = await this.waitlists.get(account.id, id);
+    const waitlist = await this.waitlists.get(caller, id);
     const page = await this.pages.page(id, ListSignupsDto.toPage(query));
     const { questions_request: withQuestions, include_referrer: withReferrers } = query;
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    const view = { waitlist, ownerUuid: caller.accountUuid, totalCurrently: page.active, withQuestions };
     const answer = await jsonArray(page.waiters, async (some) => {
       const { waiters, referrers } = await this.pages.complete(id, some, withReferrers);
       const shown = { ...view, referrers: withReferrers ? referrers : undefined };
@@ -86,17 +86,16 @@ export class OwnerSignupController {
   }
 
   @Get(':uuid')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
   @ApiOperation({ summary: 'Get a Waiter', description: 'Returns a record of one of your waitlists.' })
   @ApiOkResponse({ description: 'The Waiter.', type: DetailedWaiterDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'NO_WAITER_FOUND')
-  async getWaiter(
-    @CurrentCaller() { account }: Caller,
-    @UuidParam('uuid', UUID) uuid: string,
-  ): Promise<DetailedWaiterDto> {
-    return detailed(await this.waiters.get(account.id, uuid), account.uuid);
+  async getWaiter(@CurrentCaller() caller: Caller, @UuidParam('uuid', UUID) uuid: string): Promise<DetailedWaiterDto> {
+    return detailed(await this.waiters.get(caller, uuid), caller.accountUuid);
   }
 
   @Patch(':uuid')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @ApiOperation({
     summary: 'Correct or move a Waiter',
@@ -114,15 +113,16 @@ export class OwnerSignupController {
     ...REPEAT_PROBLEMS,
   )
   async updateWaiter(
-    @CurrentCaller() { account }: Caller,
-    @Write() write: OwnerWrite,
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
     @UuidParam('uuid', UUID) uuid: string,
     @Body() body: UpdateWaiterDto,
   ): Promise<DetailedWaiterDto> {
-    return detailed(await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write), account.uuid);
+    return detailed(await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write), caller.accountUuid);
   }
 
   @Patch()
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
   @ApiOperation({
@@ -136,14 +136,14 @@ export class OwnerSignupController {
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardSignups(
-    @CurrentCaller() { account }: Caller,
-    @Write() write: OwnerWrite,
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
     @Body() body: OffboardSignupsDto,
   ): Promise<DetailedWaiterDto[] | StreamableFile> {
-    const waitlist = await this.waitlists.get(account.id, body.waitlist_id);
+    const waitlist = await this.waitlists.get(caller, body.waitlist_id);
     const selection = { uuids: uuidsOf(body) };
     const { uuids, active } = await this.waiters.offboard(waitlist.id, selection, write);
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    const view = { waitlist, ownerUuid: caller.accountUuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
       const waiters = await this.reader.findByUuids(waitlist.id, some);
       return waiters.map((waiter) => DetailedWaiterDto.from(waiter, view));
@@ -151,6 +151,7 @@ export class OwnerSignupController {
   }
 
   @Delete()
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
   @Repeatable()
   @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES })
   @HttpCode(204)
@@ -162,11 +163,11 @@ export class OwnerSignupController {
   @ApiNoContentResponse({ description: 'Erased.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async eraseSignups(
-    @CurrentCaller() { account }: Caller,
-    @Write() write: OwnerWrite,
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
     @Body() body: EraseSignupsDto,
   ): Promise<void> {
-    const { id } = await this.waitlists.get(account.id, body.waitlist_id);
+    const { id } = await this.waitlists.get(caller, body.waitlist_id);
     await this.waiters.erase(id, uuidsOf(body), write);
   }
 }

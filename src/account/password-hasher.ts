@@ -16,7 +16,7 @@ const WAITING_MAX = 64;
 @Injectable()
 export class PasswordHasher {
   private readonly enqueue = boundedQueue('hash a password', { runsMax: RUNS_MAX, waitingMax: WAITING_MAX });
-  /** Verified where an email has no account, so that a wrong email takes as long as a wrong password. */
+  /** Verified where an email has no password, so that a wrong email takes as long as a wrong password. */
   private readonly decoyHash = this.hash(randomUUID());
 
   /** @throws Problem `QUEUE_FULL` */
@@ -25,9 +25,9 @@ export class PasswordHasher {
   }
 
   /** False for a missing hash too, in the same time. @throws Problem `QUEUE_FULL` */
-  async verify(passwordHash: string | undefined, password: string): Promise<boolean> {
+  async verify(passwordHash: string | null | undefined, password: string): Promise<boolean> {
     const against = passwordHash ?? (await this.decoyHash);
     const matches = await this.enqueue(() => verify(against, normalPassword(password)));
-    return matches && passwordHash !== undefined;
+    return matches && Boolean(passwordHash);
   }
 }

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 export const KEY_SCOPES = ['read', 'manage'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** A key that opens the owner operations of an account without a login. A revoked key has no row. */
+/** A key that opens operations of an account without a login. A revoked key has no row. */
 @Entity('account_key')
 export class AccountKeyEntity {
   @PrimaryGeneratedColumn({ type: 'bigint' })
@@ -17,7 +17,7 @@ export class AccountKeyEntity {
   @Column({ name: 'key_hash', type: 'varchar' })
   keyHash!: string;
 
-  /** The first characters of the key, by which its owner recognizes it. */
+  /** The first characters of the key, by which people recognize it. */
   @Column({ type: 'varchar' })
   prefix!: string;
 
@@ -26,6 +26,14 @@ export class AccountKeyEntity {
 
   @Column({ type: 'varchar' })
   scope!: KeyScope;
+
+  /** The waitlists that it opens; null for all. A deleted waitlist leaves the list, which may become empty. */
+  @Column({ name: 'waitlist_ids', type: 'simple-json', nullable: true })
+  waitlistIds!: readonly number[] | null;
+
+  /** The member who made it, removed since or not; null for the command line, and for keys of before. */
+  @Column({ name: 'created_by', type: 'varchar', nullable: true })
+  createdBy!: string | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

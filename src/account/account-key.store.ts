@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
-import { toSqlTime } from '../platform/database/dialect.js';
-import { mapped, type Query, select, together, write } from '../platform/database/session.js';
+import { placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { type Query, select, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountKeyEntity } from './account-key.entity.js';
@@ -43,20 +43,21 @@ export class AccountKeyStore {
     );
   }
 
-  /** Locks the account, so that its keys are created one after the other, and counts its keys. */
-  lockAccount(accountId: number): Query<{ readonly isDisabled: boolean; readonly count: number }> {
-    const find = { sql: 'SELECT disabled_at FROM account WHERE id = ?', values: [accountId] };
-    const lock: Query<boolean> = {
-      statements: this.database.dialect.lock('account', 'id', find),
-      read: (answers) => (answers.at(-1) as [{ disabled_at: unknown }])[0].disabled_at !== null,
-    };
-    // A statement of its own: that of the lock would see the keys as they were before it waited.
-    const count = select<{ total: unknown }, number>(
+  count(accountId: number): Query<number> {
+    return select<{ total: unknown }, number>(
       'SELECT COUNT(*) AS total FROM account_key WHERE account_id = ?',
       [accountId],
       ([row]) => Number(row?.total),
     );
-    return mapped(together([lock, count]), ([isDisabled, total]) => ({ isDisabled, count: total }));
+  }
+
+  /** How many of these waitlists the account has. */
+  countWaitlists(accountId: number, ids: readonly number[]): Query<number> {
+    return select<{ total: unknown }, number>(
+      `SELECT COUNT(*) AS total FROM waitlist WHERE account_id = ? AND id IN (${placeholders(ids.length)})`,
+      [accountId, ...ids],
+      ([row]) => Number(row?.total),
+    );
   }
 
   insert(key: Omit<AccountKeyEntity, 'id'>): Query<void> {
@@ -65,6 +66,24 @@ export class AccountKeyStore {
 
   async findByHash(manager: EntityManager, keyHash: string): Promise<AccountKeyEntity> {
     return manager.findOneByOrFail(AccountKeyEntity, { keyHash });
+  }
+
+  /** Sets the waitlists that a key opens. */
+  limit(id: number, waitlistIds: readonly number[]): Query<void> {
+    return this.keys.update({ id }, { waitlistIds });
+  }
+
+  deleteAll(accountId: number): Query<void> {
+    return write('DELETE FROM account_key WHERE account_id = ?', [accountId]);
+  }
+
+  /** The keys of an account that open some waitlists only. */
+  listLimited(accountId: number): Query<AccountKeyEntity[]> {
+    return select<Row, AccountKeyEntity[]>(
+      `SELECT ${this.keys.select('k')} FROM account_key k WHERE k.account_id = ? AND k.waitlist_ids IS NOT NULL`,
+      [accountId],
+      (rows) => rows.map((row) => this.keys.read(row)),
+    );
   }
 
   /** Returns whether the account has this key. */

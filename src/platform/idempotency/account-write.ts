@@ -1,5 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { NO_REQUEST, type Origin } from '../audit/audit-log.js';
+import { allOf, type Reach } from '../reach.js';
 
 /** Identifies a write and its repeats by the caller's `Idempotency-Key`. */
 export interface RepeatKey {
@@ -9,18 +10,19 @@ export interface RepeatKey {
   readonly bodyHash: string;
 }
 
-/** A write by an owner: its account, its origin, and the key that recognizes a repeat. */
-export interface OwnerWrite extends Origin {
+/** A write for an account: what its caller reaches, its origin, and the key that recognizes a repeat. */
+export interface AccountWrite extends Origin, Reach {
   /** UUID v7: the id of its audit event. */
   readonly id: string;
-  readonly accountId: number;
+  /** The id of the account key that called; null for a member, and for {@link operatorWrite}. */
+  readonly keyId: number | null;
   /** Null without an `Idempotency-Key`. */
   readonly key: RepeatKey | null;
   /** Called if the answer is that of an earlier write with the same key. */
   markReplayed(): void;
 }
 
-/** A write that no request of the account asked for: of the CLI, the first start, or a person who leaves. */
-export function operatorWrite(accountId: number): OwnerWrite {
-  return { ...NO_REQUEST, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
+/** A write that no member or key called for: of the CLI, the first start, or a person who leaves. */
+export function operatorWrite(accountId: number): AccountWrite {
+  return { ...NO_REQUEST, ...allOf(accountId), id: uuidV7(), keyId: null, key: null, markReplayed: () => undefined };
 }

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
+import type { Session } from '../platform/database/session.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import type { AccountKeyEntity } from './account-key.entity.js';
-import { AccountKeyStore } from './account-key.store.js';
-import type { Caller } from './token.service.js';
+import { AccountKeyStore, type LiveKey } from './account-key.store.js';
+import { AccountStore } from './account.store.js';
 
 /** Keys of one account. The list of keys has no pages. */
 export const ACCOUNT_KEYS_MAX = 100;
@@ -19,7 +20,7 @@ const USE_INTERVAL_MS = 60_000;
 
 export type AccountKey = Readonly<AccountKeyEntity>;
 
-export type NewAccountKey = Pick<AccountKey, 'name' | 'scope' | 'expiresAt'>;
+export type NewAccountKey = Pick<AccountKey, 'name' | 'scope' | 'expiresAt' | 'waitlistIds'>;
 
 /** A new key, with the secret that cannot be shown again. */
 export interface CreatedAccountKey {
@@ -27,7 +28,7 @@ export interface CreatedAccountKey {
   readonly secret: string;
 }
 
-/** Keys for programs: each opens the owner operations of its account until it is revoked or expires. */
+/** Keys for programs: each opens operations of its account until it is revoked or expires. */
 @Injectable()
 export class AccountKeyService implements BeforeApplicationShutdown {
   /** Uses that are not in the database yet, by the id of the key. */
@@ -36,27 +37,28 @@ export class AccountKeyService implements BeforeApplicationShutdown {
 
   constructor(
     private readonly database: Database,
+    private readonly accounts: AccountStore,
     private readonly keys: AccountKeyStore,
-    private readonly writes: OwnerWriteService,
+    private readonly writes: AccountWriteService,
     tasks: BackgroundTasks,
   ) {
     tasks.add(this.task, 'could not record the use of an account key yet');
   }
 
-  /** The caller with this key; null if it is unknown, revoked or expired. Reads the database each time. */
-  async findCaller(secret: string): Promise<Caller | null> {
+  /** The key with its account; null if it is unknown, revoked or expired. Reads the database each time. */
+  async findLive(secret: string): Promise<LiveKey | null> {
     const now = new Date();
     const live = await this.database.one(this.keys.findLive(hashKey(secret), now));
     if (!live) return null;
     this.noteUse(live.key, now);
-    return { account: live.account, keyScope: live.key.scope };
+    return live;
   }
 
   /**
    * Returns the new key and its secret, which is stored as a hash and cannot be shown again.
-   * @throws Problem `TOO_MANY_ACCOUNT_KEYS`; `INVALID_TOKEN` for a disabled account
+   * @throws Problem `TOO_MANY_ACCOUNT_KEYS`; `WAITLIST_NOT_FOUND`; `INVALID_TOKEN` for a disabled account
    */
-  async create(settings: NewAccountKey, write: OwnerWrite): Promise<CreatedAccountKey> {
+  async create(settings: NewAccountKey, write: AccountWrite): Promise<CreatedAccountKey> {
     const secret = randomBytes(KEY_BYTES).toString('hex');
     return this.writes.once(
       write,
@@ -76,7 +78,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
   }
 
   /** Ends a key at once, on every replica. @throws Problem `ACCOUNT_KEY_NOT_FOUND`, also for another account's key */
-  async revoke(id: number, write: OwnerWrite): Promise<void> {
+  async revoke(id: number, write: AccountWrite): Promise<void> {
     const work = () =>
       this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
@@ -90,32 +92,57 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     await this.writes.once(write, work, () => undefined);
   }
 
+  /**
+   * Takes a deleted waitlist from the keys that opened it, so that none opens a later waitlist with the same id. Call
+   * it in the transaction of the deletion, after the row is gone: a key that is created meanwhile does not find the
+   * waitlist any more.
+   */
+  async forgetWaitlist(session: Session, accountId: number, waitlistId: number): Promise<void> {
+    await session.one(this.accounts.lock(accountId));
+    for (const { id, waitlistIds } of await session.one(this.keys.listLimited(accountId)))
+      if (waitlistIds?.includes(waitlistId))
+        await session.one(
+          this.keys.limit(
+            id,
+            waitlistIds.filter((other) => other !== waitlistId),
+          ),
+        );
+  }
+
   /** Resolves when the uses noted so far are written. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
     await this.task.attempt(() => this.writeUses());
   }
 
-  private async insert(settings: NewAccountKey, secret: string, write: OwnerWrite): Promise<CreatedAccountKey> {
-    const { accountId } = write;
+  private async insert(settings: NewAccountKey, secret: string, write: AccountWrite): Promise<CreatedAccountKey> {
+    const { accountId, memberId: createdBy } = write;
     const keyHash = hashKey(secret);
     return this.database.transaction(async (manager, session) => {
       const isNew = await this.writes.isNew(session, write);
       if (isNew) {
-        const { isDisabled, count } = await session.one(this.keys.lockAccount(accountId));
+        const { disabledAt } = await session.one(this.accounts.lock(accountId));
         // A key that is created while its account is disabled would work when the account is enabled again.
-        if (isDisabled) throw new Problem('INVALID_TOKEN', { detail: 'This account is disabled.' });
-        if (count >= ACCOUNT_KEYS_MAX) throw new Problem('TOO_MANY_ACCOUNT_KEYS');
+        if (disabledAt) throw new Problem('INVALID_TOKEN', { detail: 'This account is disabled.' });
+        if ((await session.one(this.keys.count(accountId))) >= ACCOUNT_KEYS_MAX)
+          throw new Problem('TOO_MANY_ACCOUNT_KEYS');
+        await this.requireWaitlists(session, accountId, settings.waitlistIds);
         const prefix = secret.slice(0, PREFIX_LENGTH);
-        await session.one(
-          this.keys.insert({ ...settings, accountId, keyHash, prefix, createdAt: new Date(), lastUsedAt: null }),
-        );
+        const times = { createdAt: new Date(), lastUsedAt: null };
+        await session.one(this.keys.insert({ ...settings, ...times, accountId, createdBy, keyHash, prefix }));
       }
       const wholeAnswer: CreatedAccountKey = { accountKey: await this.keys.findByHash(manager, keyHash), secret };
-      const event = { action: 'account_key_created', waitlistId: null, wholeAnswer } as const;
+      const event = { action: 'account_key_created', waitlistId: null, wholeAnswer, isSecret: true } as const;
       if (isNew) await session.one(this.writes.record(write, event));
       return wholeAnswer;
     });
+  }
+
+  /** @throws Problem `WAITLIST_NOT_FOUND` unless all are the account's */
+  private async requireWaitlists(session: Session, accountId: number, ids: readonly number[] | null): Promise<void> {
+    if (ids === null) return;
+    if ((await session.one(this.keys.countWaitlists(accountId, ids))) < ids.length)
+      throw new Problem('WAITLIST_NOT_FOUND');
   }
 
   /** The write follows in the background, so no request waits for it. */

@@ -1,0 +1,63 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Each may do all that the ones before it may. */
+export const ROLES = ['viewer', 'editor', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const MEMBER_STATUSES = ['invited', 'active', 'disabled'] as const;
+export type MemberStatus = (typeof MEMBER_STATUSES)[number];
+
+/** Somebody who logs in to an account. A removed member has no row. */
+@Entity('member')
+export class MemberEntity {
+  /** UUID v7. The first member of an account of before has the account's uuid. */
+  @PrimaryColumn({ type: 'varchar' })
+  id!: string;
+
+  @Column({ name: 'account_id', type: 'bigint' })
+  accountId!: number;
+
+  @Column({ type: 'varchar' })
+  email!: string;
+
+  /** The normal form of the email, which no other member of the service has. */
+  @Column({ name: 'email_key', type: 'varchar' })
+  emailKey!: string;
+
+  @Column({ type: 'varchar', nullable: true })
+  name!: string | null;
+
+  @Column({ type: 'varchar' })
+  role!: Role;
+
+  /** Null without a password, which nothing matches. */
+  @Column({ name: 'password_hash', type: 'varchar', nullable: true })
+  passwordHash!: string | null;
+
+  /** Copied into each login. Incrementing it ends all earlier logins in one write. */
+  @Column({ name: 'token_version', type: 'int' })
+  tokenVersion!: number;
+
+  /** Null for an invitation that was not accepted. */
+  @Column({ name: 'joined_at', type: 'datetime', precision: 3, nullable: true })
+  joinedAt!: Date | null;
+
+  @Column({ name: 'disabled_at', type: 'datetime', precision: 3, nullable: true })
+  disabledAt!: Date | null;
+
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+
+  @Column({ name: 'last_login_at', type: 'datetime', precision: 3, nullable: true })
+  lastLoginAt!: Date | null;
+}
+
+export function statusOf({ joinedAt, disabledAt }: Pick<MemberEntity, 'joinedAt' | 'disabledAt'>): MemberStatus {
+  if (disabledAt) return 'disabled';
+  return joinedAt ? 'active' : 'invited';
+}
+
+/** Whether a member with this role may do what needs `needed`. */
+export function suffices(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}

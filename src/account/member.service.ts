@@ -1,0 +1,222 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import { AuditLog } from '../platform/audit/audit-log.js';
+import type { AuditAction } from '../platform/audit/audit-record.js';
+import { emailKey, invalidEmail } from '../platform/contract/email.js';
+import { Database } from '../platform/database/database.js';
+import { isDuplicateKey } from '../platform/database/database-error.js';
+import { known, type Query, type Session, together } from '../platform/database/session.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
+import { Problem } from '../platform/problems/problem.js';
+import { AccountStore } from './account.store.js';
+import { type MemberEntity, type Role, statusOf } from './member.entity.js';
+import { type MemberAndAccount, type MemberPageRequest, MemberStore } from './member.store.js';
+import { PasswordHasher } from './password-hasher.js';
+import { requirePassword } from './password-strength.js';
+
+/** Members of one account. */
+export const MEMBERS_MAX = 1_000;
+
+export type Member = Readonly<MemberEntity>;
+export type { MemberPageRequest };
+
+export interface NewMember {
+  readonly email: string;
+  readonly role: Role;
+  readonly name: string | null;
+  readonly password: string;
+}
+
+/** What is undefined stays as it is. */
+export interface MemberChanges {
+  readonly role?: Role | undefined;
+  readonly name?: string | null | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+export interface MemberPage {
+  readonly members: readonly Member[];
+  /** Where the next page starts; null on the last one. */
+  readonly nextAfterId: string | null;
+}
+
+/** The members of accounts. */
+@Injectable()
+export class MemberService {
+  constructor(
+    private readonly database: Database,
+    private readonly accounts: AccountStore,
+    private readonly members: MemberStore,
+    private readonly passwords: PasswordHasher,
+    private readonly writes: AccountWriteService,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** A page of an account's members, oldest first. */
+  async list(accountId: number, { afterId, limit }: MemberPageRequest): Promise<MemberPage> {
+    // One member beyond the page shows that there is a next page.
+    const found = await this.database.one(this.members.list(accountId, { afterId, limit: limit + 1 }));
+    const members = found.slice(0, limit);
+    return { members, nextAfterId: found.length > limit ? (members.at(-1)?.id ?? null) : null };
+  }
+
+  /** @throws Problem `MEMBER_NOT_FOUND`, also for another account's member */
+  async get(accountId: number, id: string): Promise<Member> {
+    return (await this.database.one(this.members.find(accountId, id))) ?? throwNotFound();
+  }
+
+  /** A member of any account, by the normal form of an email. */
+  async findByEmailKey(key: string): Promise<MemberAndAccount | null> {
+    return this.database.one(this.members.findByEmail(key));
+  }
+
+  /** A member of any account. @throws Problem `MEMBER_NOT_FOUND` */
+  async getByEmail(email: string): Promise<Member> {
+    return (await this.findByEmailKey(emailKey(email) ?? ''))?.member ?? throwNotFound();
+  }
+
+  /**
+   * Adds an active member.
+   * @throws Problem `INVALID_REQUEST` for a bad email or password, `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
+   */
+  async add({ email, role, name, password }: NewMember, write: AccountWrite): Promise<Member> {
+    const key = emailKey(email);
+    if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
+    await requirePassword(password, email);
+    const now = new Date();
+    const member: Member = {
+      id: uuidV7(),
+      accountId: write.accountId,
+      email: email.trim(),
+      emailKey: key,
+      name,
+      role,
+      passwordHash: await this.passwords.hash(password),
+      tokenVersion: 0,
+      joinedAt: now,
+      disabledAt: null,
+      createdAt: now,
+      lastLoginAt: null,
+    };
+    try {
+      await this.database.pipelinedTransaction(async (transaction) => {
+        if (!(await this.writes.isNew(transaction, write))) return;
+        await transaction.one(this.accounts.lock(write.accountId));
+        // A statement of its own: that of the lock would count the members as they were before it waited.
+        if ((await transaction.one(this.members.count(write.accountId))) >= MEMBERS_MAX)
+          throw new Problem('TOO_MANY_MEMBERS');
+        await transaction.commit([this.members.insert(member), this.recordAll(write, ['member_joined'], member.id)]);
+      });
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      // An attempt whose answer was lost may have added this very member.
+      if ((await this.findByEmailKey(key))?.member.id !== member.id) throw new Problem('EMAIL_TAKEN');
+    }
+    return member;
+  }
+
+  /** @throws Problem `MEMBER_NOT_FOUND`, `LAST_OWNER` */
+  async update(id: string, { role, name, isActive }: MemberChanges, write: AccountWrite): Promise<Member> {
+    await this.writes.once<unknown>(
+      write,
+      () =>
+        this.change(id, write, (member) => {
+          const isDisabled = isActive === undefined ? member.disabledAt !== null : !isActive;
+          const changed: Member = {
+            ...member,
+            role: role ?? member.role,
+            name: name === undefined ? member.name : name,
+            disabledAt: isDisabled ? (member.disabledAt ?? new Date()) : null,
+          };
+          const isEnabledOrDisabled = isDisabled !== (member.disabledAt !== null);
+          const actions: AuditAction[] = [
+            ...(changed.name === member.name ? [] : (['member_updated'] as const)),
+            ...(changed.role === member.role ? [] : (['member_role_changed'] as const)),
+            ...(isEnabledOrDisabled ? [isDisabled ? ('member_disabled' as const) : ('member_enabled' as const)] : []),
+          ];
+          const { role: newRole, name: newName, disabledAt } = changed;
+          const update = this.members.update(id, { role: newRole, name: newName, disabledAt });
+          // Those of before stay ended when the member is enabled again.
+          const end = isEnabledOrDisabled && isDisabled ? this.members.endLogins({ id }) : known(undefined);
+          return { changed, actions, query: together([update, end]) };
+        }),
+      () => undefined,
+    );
+    return this.get(write.accountId, id);
+  }
+
+  /** Ends the member's logins and frees the email. @throws Problem `MEMBER_NOT_FOUND`, `LAST_OWNER` */
+  async remove(id: string, write: AccountWrite): Promise<void> {
+    await this.writes.once(
+      write,
+      () =>
+        this.change(id, write, () => ({
+          changed: null,
+          actions: ['member_removed'],
+          query: this.members.delete(id),
+        })),
+      () => undefined,
+    );
+  }
+
+  /** Sets a password and ends all logins of the member. @throws Problem `MEMBER_NOT_FOUND`, `INVALID_REQUEST` */
+  async setPassword({ id, email }: Member, password: string, write: AccountWrite): Promise<void> {
+    await requirePassword(password, email);
+    const passwordHash = await this.passwords.hash(password);
+    await this.change(id, write, (member) => ({
+      changed: { ...member, passwordHash },
+      actions: ['password_set'],
+      query: together([this.members.update(id, { passwordHash }), this.members.endLogins({ id })]),
+    }));
+  }
+
+  /**
+   * Changes a member under the lock of its account, with an event for each action. `changed` is the member after that,
+   * null if it is removed. Does nothing in a retry after the answer to COMMIT was lost.
+   * @throws Problem `MEMBER_NOT_FOUND`, `LAST_OWNER`
+   */
+  private async change(
+    id: string,
+    write: AccountWrite,
+    decide: (member: Member) => {
+      readonly changed: Member | null;
+      readonly actions: readonly AuditAction[];
+      readonly query: Query<unknown>;
+    },
+  ): Promise<void> {
+    await this.database.pipelinedTransaction(async (transaction) => {
+      if (!(await this.writes.isNew(transaction, write))) return;
+      await transaction.one(this.accounts.lock(write.accountId));
+      const member = (await transaction.one(this.members.find(write.accountId, id))) ?? throwNotFound();
+      const { changed, actions, query } = decide(member);
+      await this.requireOwner(transaction, member, changed);
+      if (actions.length > 0) await transaction.commit([query, this.recordAll(write, actions, id)]);
+    });
+  }
+
+  /** @throws Problem `LAST_OWNER` if the change takes from the account the last owner who can log in */
+  private async requireOwner(session: Session, before: Member, after: Member | null): Promise<void> {
+    if (!isAbleOwner(before) || (after && isAbleOwner(after))) return;
+    if (!(await session.one(this.members.hasOtherOwner(before)))) throw new Problem('LAST_OWNER');
+  }
+
+  /** The event that {@link AccountWriteService} stores, and further ones for further actions. */
+  private recordAll(write: AccountWrite, [first, ...more]: readonly AuditAction[], id: string): Query<unknown> {
+    const { accountId, memberId, requestId, addressHash } = write;
+    if (first === undefined) return known(undefined);
+    return together([
+      this.writes.record(write, { action: first, waitlistId: null, uuids: [id] }),
+      ...more.map((action) => this.audit.record({ accountId, memberId, requestId, addressHash, action, uuids: [id] })),
+    ]);
+  }
+}
+
+/** As {@link MemberStore.hasOtherOwner} finds one. */
+function isAbleOwner(member: Member): boolean {
+  return member.role === 'owner' && statusOf(member) === 'active' && member.passwordHash !== null;
+}
+
+function throwNotFound(): never {
+  throw new Problem('MEMBER_NOT_FOUND');
+}

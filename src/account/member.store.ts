@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { type Query, select, together, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import { MemberEntity } from './member.entity.js';
+
+/** Of a member `m`. */
+export const IS_ACTIVE = 'm.joined_at IS NOT NULL AND m.disabled_at IS NULL';
+
+/** A member, and whether its account is disabled. */
+export interface MemberAndAccount {
+  readonly member: MemberEntity;
+  readonly isAccountDisabled: boolean;
+}
+
+/** Starts after a member, or at the first. */
+export interface MemberPageRequest {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+@Injectable()
+export class MemberStore {
+  private readonly members: Table<MemberEntity>;
+
+  constructor(database: Database) {
+    this.members = database.table(MemberEntity);
+  }
+
+  /** A member of the account. */
+  find(accountId: number, id: string): Query<MemberEntity | null> {
+    return select<Row, MemberEntity | null>(
+      `SELECT ${this.members.select('m')} FROM member m WHERE m.id = ? AND m.account_id = ?`,
+      [id, accountId],
+      ([row]) => (row ? this.members.read(row) : null),
+    );
+  }
+
+  /** A member of any account. */
+  findByEmail(emailKey: string): Query<MemberAndAccount | null> {
+    return select<Row, MemberAndAccount | null>(
+      `SELECT ${this.members.select('m')}, a.disabled_at AS account_disabled_at
+       FROM member m JOIN account a ON a.id = m.account_id WHERE m.email_key = ?`,
+      [emailKey],
+      ([row]) => (row ? { member: this.members.read(row), isAccountDisabled: row.account_disabled_at !== null } : null),
+    );
+  }
+
+  /** At most `limit` members of the account, in the order of their ids. */
+  list(accountId: number, { afterId, limit }: MemberPageRequest): Query<MemberEntity[]> {
+    return select<Row, MemberEntity[]>(
+      `SELECT ${this.members.select('m')} FROM member m WHERE m.account_id = ? AND m.id > ? ORDER BY m.id LIMIT ?`,
+      [accountId, afterId ?? '', limit],
+      (rows) => rows.map((row) => this.members.read(row)),
+    );
+  }
+
+  count(accountId: number): Query<number> {
+    return select<{ total: unknown }, number>(
+      'SELECT COUNT(*) AS total FROM member WHERE account_id = ?',
+      [accountId],
+      ([row]) => Number(row?.total),
+    );
+  }
+
+  /** Whether another member of the account is an active owner who can log in. */
+  hasOtherOwner({ id, accountId }: Pick<MemberEntity, 'id' | 'accountId'>): Query<boolean> {
+    return select<object, boolean>(
+      `SELECT m.id FROM member m
+       WHERE m.account_id = ? AND m.id <> ? AND m.role = 'owner' AND ${IS_ACTIVE} AND m.password_hash IS NOT NULL LIMIT 1`,
+      [accountId, id],
+      (rows) => rows.length > 0,
+    );
+  }
+
+  insert(member: MemberEntity): Query<void> {
+    return this.members.insert([member]);
+  }
+
+  update(id: string, change: Partial<MemberEntity>): Query<void> {
+    return this.members.update({ id }, change);
+  }
+
+  /** Ends the logins of a member, or of all members of an account. */
+  endLogins(of: { readonly id: string } | { readonly accountId: number }): Query<void> {
+    const [column, value] = 'id' in of ? ['id', of.id] : ['account_id', of.accountId];
+    return write(`UPDATE member SET token_version = token_version + 1 WHERE ${column} = ?`, [value]);
+  }
+
+  /** Also deletes the member's logins. */
+  delete(id: string): Query<unknown> {
+    return together([
+      write('DELETE FROM member WHERE id = ?', [id]),
+      write('DELETE FROM login WHERE member_id = ?', [id]),
+    ]);
+  }
+}

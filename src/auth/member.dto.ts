@@ -1,0 +1,124 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { MEMBER_STATUSES, type MemberStatus, type Role, ROLES, statusOf } from '../account/member.entity.js';
+import type { Member, MemberChanges, MemberPageRequest } from '../account/member.service.js';
+import { Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
+import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { KnownFieldsOnly } from '../platform/contract/request.js';
+
+export const PAGE_SIZE_MAX = 100;
+/** How a member can log in. */
+export const SIGN_INS = ['password', 'sso'] as const;
+type SignIn = (typeof SIGN_INS)[number];
+
+const NAME = { maxLength: 100, nullable: true, example: 'Ada Lovelace' } as const;
+const ROLE = {
+  description: '`viewer` reads, `editor` also works with waitlists and their people, `owner` may do everything.',
+  example: 'editor',
+} as const;
+/** The fields of a response that cannot be set. */
+const SENT_BACK = ['id', 'email', 'status', 'two_factor', 'sign_in', 'created_at', 'last_login_at'] as const;
+
+export class ListMembersDto {
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
+
+  @Uuid({ optional: true, description: 'Lists the members after the one with this `id`.' })
+  after_id?: string;
+
+  static toPage({ limit, after_id }: ListMembersDto): MemberPageRequest {
+    return { limit, afterId: after_id?.toLowerCase() ?? null };
+  }
+}
+
+@KnownFieldsOnly(...SENT_BACK, 'role')
+export class UpdateOwnMemberDto {
+  @PersonName({ ...NAME, optional: true, description: 'Your name; null or blank text removes it.' })
+  name?: string | null;
+
+  static toChanges({ name }: UpdateOwnMemberDto): MemberChanges {
+    return { name: nameOf(name) };
+  }
+}
+
+@KnownFieldsOnly(...SENT_BACK)
+export class UpdateMemberDto {
+  @OneOf({ ...ROLE, optional: true, enum: ROLES, enumName: 'Role' })
+  role?: Role;
+
+  @PersonName({ ...NAME, optional: true, description: 'The name; null or blank text removes it.' })
+  name?: string | null;
+
+  @Flag({
+    optional: true,
+    description:
+      'False disables the member and ends the logins; true enables a disabled member again, who then logs in anew.',
+  })
+  is_active?: boolean;
+
+  static toChanges({ role, name, is_active }: UpdateMemberDto): MemberChanges {
+    return { role, name: nameOf(name), isActive: is_active };
+  }
+}
+
+export class MemberDto {
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the member.' })
+  id!: string;
+
+  @ApiProperty({ ...EMAIL_SCHEMA, description: 'The email, which no other member of the service has.' })
+  email!: string;
+
+  @ApiProperty({ ...NAME, type: String, description: 'The name; null until it is set.' })
+  name!: string | null;
+
+  @ApiProperty({ ...ROLE, ...openEnum(ROLES) })
+  role!: Role;
+
+  @ApiProperty({
+    ...openEnum(MEMBER_STATUSES),
+    description: 'Only an active member can log in. One who is `invited` has not accepted the invitation.',
+  })
+  status!: MemberStatus;
+
+  @ApiProperty({ description: 'Whether a login by password needs a second factor.', example: false })
+  two_factor!: boolean;
+
+  @ApiProperty({
+    type: 'array',
+    maxItems: SIGN_INS.length,
+    items: { ...openEnum(SIGN_INS) },
+    description: 'The ways in which the member can log in.',
+    example: ['password'],
+  })
+  sign_in!: readonly SignIn[];
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  @ApiProperty({
+    ...TIMESTAMP_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'UTC, `YYYY-MM-DD_HH-MM-SS`; null if the member never logged in.',
+  })
+  last_login_at!: string | null;
+
+  static from(member: Member): MemberDto {
+    const { id, email, name, role, passwordHash, createdAt, lastLoginAt } = member;
+    return {
+      id,
+      email,
+      name,
+      role,
+      status: statusOf(member),
+      two_factor: false,
+      sign_in: passwordHash === null ? [] : ['password'],
+      created_at: timestamp(createdAt),
+      last_login_at: lastLoginAt && timestamp(lastLoginAt),
+    };
+  }
+}
+
+/** Undefined stays as it is. */
+function nameOf(name: string | null | undefined): string | null | undefined {
+  return name === undefined ? undefined : name?.trim() || null;
+}

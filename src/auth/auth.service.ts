@@ -7,10 +7,16 @@ import { PasswordHasher } from '../account/password-hasher.js';
 import { requirePassword } from '../account/password-strength.js';
 import { statusOf } from '../account/member.entity.js';
 import { AuthMetrics } from './auth.metrics.js';
+import { clientName } from './client-name.js';
 import { LoginAuditService } from './login-audit.service.js';
 import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { type TokenCaller, type TokenPair, TokenService } from './token.service.js';
+
+/** The part of a request that a login is made from. */
+export interface LoginRequest extends Sender {
+  readonly headers: { readonly 'user-agent'?: string | undefined };
+}
 
 /** Logins of members by their passwords. */
 @Injectable()
@@ -30,10 +36,10 @@ export class AuthService {
    * A new pair for a member's email and password.
    * @throws Problem `WRONG_CREDENTIALS` for any fault; `TOO_MANY_ATTEMPTS`, without a member too; `QUEUE_FULL`
    */
-  async logIn(email: string, password: string, request: Sender): Promise<TokenPair> {
+  async logIn(email: string, password: string, request: LoginRequest): Promise<TokenPair> {
     const member = await this.authenticate(emailKey(email) ?? '', password, request);
     if (!member) throw new Problem('WRONG_CREDENTIALS');
-    const pair = await this.tokens.issue(member);
+    const pair = await this.tokens.issue(member, clientName(request.headers['user-agent']));
     this.metrics.logins.inc({ outcome: 'success' });
     return pair;
   }

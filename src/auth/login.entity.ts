@@ -28,6 +28,10 @@ export class LoginEntity {
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 
+  /** The browser and the system that it was made with, as "Firefox on macOS"; null where unknown. */
+  @Column({ type: 'varchar', nullable: true })
+  client!: string | null;
+
   /** When the current pair was issued. */
   @Column({ name: 'last_used_at', type: 'datetime', precision: 3 })
   lastUsedAt!: Date;

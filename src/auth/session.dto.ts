@@ -23,10 +23,25 @@ export class SessionDto {
   @ApiProperty({ ...TIMESTAMP_SCHEMA, description: 'When its tokens were last refreshed: UTC, `YYYY-MM-DD_HH-MM-SS`.' })
   last_used_at!: string;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 100,
+    description: 'The browser and the system that it was made with; null where they are unknown.',
+    example: 'Firefox on macOS',
+  })
+  client!: string | null;
+
   @ApiProperty({ description: 'Whether it is the login of the access token that was sent.' })
   current!: boolean;
 
-  static from({ id, createdAt, lastUsedAt }: LoginEntity, currentId: string): SessionDto {
-    return { id, created_at: timestamp(createdAt), last_used_at: timestamp(lastUsedAt), current: id === currentId };
+  static from({ id, createdAt, lastUsedAt, client }: LoginEntity, currentId: string): SessionDto {
+    return {
+      id,
+      created_at: timestamp(createdAt),
+      last_used_at: timestamp(lastUsedAt),
+      client,
+      current: id === currentId,
+    };
   }
 }

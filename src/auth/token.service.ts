@@ -69,8 +69,11 @@ export class TokenService {
     this.keys = new Map(config.jwtSecrets.map((secret) => [secretId(secret), createSecretKey(secret, 'utf8')]));
   }
 
-  /** The first pair of a new login. */
-  async issue({ id: memberId, tokenVersion }: Pick<MemberEntity, 'id' | 'tokenVersion'>): Promise<TokenPair> {
+  /** The first pair of a new login. `client` is the name of its browser and system, null where unknown. */
+  async issue(
+    { id: memberId, tokenVersion }: Pick<MemberEntity, 'id' | 'tokenVersion'>,
+    client: string | null,
+  ): Promise<TokenPair> {
     const now = new Date();
     const login: LoginEntity = {
       id: uuidV7(),
@@ -78,6 +81,7 @@ export class TokenService {
       tokenVersion,
       currentJti: randomUUID(),
       previousJti: null,
+      client,
       createdAt: now,
       lastUsedAt: now,
       revokedAt: null,

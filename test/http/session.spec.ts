@@ -459,13 +459,38 @@ describe('a session', () => {
       expect(answer.status).toBe(200);
       const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$/);
       expect(answer.body).toEqual([
-        { id: claimsOf(second).sid, created_at: time, last_used_at: time, current: false },
-        { id: claimsOf(first).sid, created_at: time, last_used_at: time, current: true },
+        { id: claimsOf(second).sid, created_at: time, last_used_at: time, client: null, current: false },
+        { id: claimsOf(first).sid, created_at: time, last_used_at: time, client: null, current: true },
       ]);
       await ahead(5_000, () => browser.refresh());
       const [latest] = (await list(browser.token)).body;
       expect(latest).toMatchObject({ id: claimsOf(second).sid, current: true });
       expect(latest.last_used_at > latest.created_at).toBe(true);
+    });
+
+    it.each([
+      ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0', 'Firefox on macOS'],
+      [
+        'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0',
+        'Microsoft Edge on Windows',
+      ],
+      ['Mozilla/5.0 (X11; Linux x86_64)', 'Linux'],
+      ['python-requests/2.32.3', null],
+      ['ada@example.com/1.0 <b>Ada</b>', null],
+      ['', null],
+      [`${'Opera '.repeat(2_000)}Firefox/145.0`, 'Opera'],
+    ])('with the names of browser and system, and nothing else of %j', async (userAgent, client) => {
+      const { email } = await service.world.owner();
+      const headers = { ...OWN_PAGE, 'user-agent': userAgent };
+      const { body } = await service.api.post(SESSION, { email, password: PASSWORD }, { headers });
+      const tokens = await service.api.post(CREATE_TOKENS, { email, password: PASSWORD }, { headers });
+
+      const [program, browser] = (await list(body.access_token)).body;
+
+      expect([browser, program]).toMatchObject([
+        { id: claimsOf(body.access_token).sid, client },
+        { id: claimsOf(tokens.body.access_token).sid, client },
+      ]);
     });
 
     it('until it ends', async () => {
@@ -492,7 +517,7 @@ describe('a session', () => {
     it('among at most a hundred', async () => {
       const { owner, browser } = await loggedIn();
       const member = await service.app.get(MemberService).getByEmail(owner.email);
-      for (let count = 0; count < 100; count += 1) await service.app.get(TokenService).issue(member);
+      for (let count = 0; count < 100; count += 1) await service.app.get(TokenService).issue(member, null);
       await ahead(5_000, () => browser.refresh());
 
       const ids = await idsOf(browser.token);

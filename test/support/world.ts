@@ -72,7 +72,7 @@ export class World {
 
   private async logIn(member: Member): Promise<LoggedIn> {
     const { id, email, accountId } = member;
-    const { accessToken, refreshToken } = await this.app.get(TokenService).issue(member);
+    const { accessToken, refreshToken } = await this.app.get(TokenService).issue(member, null);
     return { id, email, accountId, token: accessToken, refreshToken };
   }
 

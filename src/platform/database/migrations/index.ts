@@ -8,6 +8,7 @@ import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
 import { welcomeMails } from './1795996800000-welcome-mails.js';
 import { members } from './1796083200000-members.js';
+import { loginClient } from './1796083600000-login-client.js';
 
 /** Later migrations go behind these; a released one never changes. */
 export const migrations = [
@@ -21,6 +22,7 @@ export const migrations = [
   ...leaveLinks,
   ...welcomeMails,
   ...members,
+  ...loginClient,
 ];
 
 /** v0.2.0 has older migrations only. */

@@ -25,6 +25,12 @@ export type Recipient = Pick<
   'uuid' | 'email' | 'emailKey' | 'verified' | 'firstName' | 'status' | 'referralToken'
 >;
 
+/** A member who can log in. */
+export interface MailedMember {
+  readonly email: string;
+  readonly isOwner: boolean;
+}
+
 /** A waitlist with the owner's words of its mails. */
 export interface MailingWaitlist extends WholeWaitlist {
   readonly mails: Mails;
@@ -146,14 +152,15 @@ export class DueMailStore {
     );
   }
 
-  /** The emails of the active ones of these members, by their ids. */
-  findMembers(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
+  /** The active ones of these members, by their ids. */
+  findMembers(ids: readonly string[]): Query<ReadonlyMap<string, MailedMember>> {
     if (ids.length === 0) return known(new Map());
-    return select<{ id: string; email: string }, ReadonlyMap<string, string>>(
-      `SELECT m.id, m.email FROM member m
-       WHERE m.id IN (${placeholders(ids.length)}) AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL`,
+    return select<{ id: string; email: string; role: string }, ReadonlyMap<string, MailedMember>>(
+      `SELECT m.id, m.email, m.role FROM member m JOIN account a ON a.id = m.account_id
+       WHERE m.id IN (${placeholders(ids.length)})
+         AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL AND a.disabled_at IS NULL`,
       ids,
-      (rows) => new Map(rows.map(({ id, email }) => [id, email])),
+      (rows) => new Map(rows.map(({ id, email, role }) => [id, { email, isOwner: role === 'owner' }])),
     );
   }
 

@@ -31,7 +31,13 @@ import {
   welcomeMail,
   yourTurnMail,
 } from './mail-texts.js';
-import { type DueKinds, DueMailStore, type MailingWaitlist, type Recipient } from './due-mail.store.js';
+import {
+  type DueKinds,
+  DueMailStore,
+  type MailedMember,
+  type MailingWaitlist,
+  type Recipient,
+} from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
 import { type Content, type LeaveFooter, render } from './mail-layout.js';
@@ -95,7 +101,8 @@ interface Result {
 interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
-  readonly memberEmail: string | undefined;
+  /** Undefined also if disabled. */
+  readonly member: MailedMember | undefined;
   readonly webhookUrl: string | undefined;
 }
 
@@ -288,24 +295,25 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const contextOf = ({ waiterUuid, waitlistId, memberId, webhookId }: MailEntity): MailContext => ({
       recipient: recipients.get(waiterUuid ?? ''),
       waitlist: waitlists.get(waitlistId),
-      memberEmail: members.get(memberId ?? ''),
+      member: members.get(memberId ?? ''),
       webhookUrl: webhooks.get(webhookId ?? 0),
     });
     return { contextOf, bounds: new MailBounds({ mailboxes, networks }) };
   }
 
   /**
-   * Null if nobody needs the mail any more: its waitlist, person, member or webhook is gone, or the email is verified.
+   * Null if nobody needs the mail any more: its waitlist, person, member or webhook is gone, the email is verified, or
+   * the member is no longer an owner.
    */
   private compose(mail: MailEntity, now: Date, context: MailContext, leaveUrl: string): ComposedMail | null {
-    const { recipient, waitlist, memberEmail, webhookUrl } = context;
+    const { recipient, waitlist, member, webhookUrl } = context;
     if (!waitlist) return null;
     if (mail.kind === 'test')
-      return memberEmail !== undefined && mail.tested ? unplaced(memberEmail, sampleMail(waitlist, mail.tested)) : null;
+      return member && mail.tested ? unplaced(member.email, sampleMail(waitlist, mail.tested)) : null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
-      return memberEmail !== undefined && webhookUrl !== undefined
-        ? unplaced(memberEmail, webhookDisabledMail(waitlist, webhookUrl, desk))
+      return member?.isOwner && webhookUrl !== undefined
+        ? unplaced(member.email, webhookDisabledMail(waitlist, webhookUrl, desk))
         : null;
     }
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;

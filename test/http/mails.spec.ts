@@ -241,7 +241,19 @@ describe('the preview of a mail', () => {
 });
 
 describe('a test mail', () => {
-  it('goes to the owner alone, at most ten times an hour', async () => {
+  it('goes to the caller alone', async () => {
+    const waitlist = await service.world.waitlist(PAGE);
+    const { email, token } = await service.world.member(waitlist.owner, 'editor');
+
+    const path = `/api/v1/waitlist/${waitlist.id}/mail_test`;
+    expect((await service.api.post(path, { kind: 'welcome' }, { token })).status).toBe(202);
+
+    const [{ to }] = await mailsTo(email);
+    expect(to).toHaveLength(1);
+    expect(mail.tried).not.toContain(waitlist.owner.email);
+  });
+
+  it('is sent at most ten times an hour', async () => {
     const waitlist = await service.world.waitlist({ ...PAGE, mails: { your_turn: { subject: 'Come in' } } });
 
     const statuses = [];

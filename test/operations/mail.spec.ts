@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { type MemberChanges, MemberService } from '../../src/account/member.service.js';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { CONNECTIONS_MAX } from '../../src/mail/mail.sender.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
@@ -9,6 +10,8 @@ import { WelcomeMailEntity } from '../../src/outbox/welcome-mail.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import { write } from '../../src/platform/database/session.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
+import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
+import { WebhookService } from '../../src/webhook/webhook.service.js';
 import { ahead, withoutIntervals } from '../support/clock.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
@@ -104,6 +107,40 @@ describe('mails of several processes', () => {
       observer.app.get(MailDispatcher).wake();
       await mail.mailsTo(waitlist.owner.email);
     });
+  });
+
+  it('about a webhook that was turned off go to each owner who can log in, once', async () => {
+    const { world, app } = observer;
+    const waitlist = await world.waitlist();
+    const { owner } = waitlist;
+    const second = await world.member(owner, 'owner');
+    await world.member(owner, 'editor');
+    await world.owner();
+    const change = async (id: string, changes: MemberChanges) =>
+      app.get(MemberService).update(id, changes, operatorWrite(owner.accountId));
+    await change((await world.member(owner, 'owner')).id, { isActive: false });
+    // They are owners until the mails are written.
+    const [demoted, disabled, removed] = [
+      await world.member(owner, 'owner'),
+      await world.member(owner, 'owner'),
+      await world.member(owner, 'owner'),
+    ];
+    const { body: hook } = await observer.api.post(
+      `/api/v1/waitlist/${waitlist.id}/webhook`,
+      { url: 'https://1.1.1.1/hook' },
+      { token: owner.token },
+    );
+    await app.get(WebhookService).turnOff({ waitlistId: waitlist.id, id: hook.id });
+    await change(demoted.id, { role: 'editor' });
+    await change(disabled.id, { isActive: false });
+    await app.get(MemberService).remove(removed.id, operatorWrite(owner.accountId));
+
+    const mails = app.get(DataSource).getRepository(MailEntity);
+    expect(await mails.countBy({ status: 'pending' })).toBe(5);
+    observer.startTasks();
+    await until(async () => !(await mails.existsBy({ status: 'pending' })));
+
+    expect(recipients().toSorted()).toEqual([owner.email, second.email].toSorted());
   });
 
   it('that somebody waits for go first, whatever waits longer', async () => {

@@ -77,14 +77,16 @@ function keyFault(request: FastifyRequest): FieldFault | null {
 }
 
 function keyOf({ user, method, routeOptions, params, body, headers }: Call['request']): RepeatKey | null {
-  const { accountId, waitlistIds, key } = user;
+  const { accountId, waitlistIds, member, key } = user;
   const given = headers[KEY_HEADER];
   // A streamed body cannot be compared with that of a repeat.
   if (given === undefined || routeOptions.config.takesCsv) return null;
   // A limited key has idempotency keys of its own: an answer to another caller may tell of a waitlist beyond its reach.
   const limited = waitlistIds === null ? [] : [`key ${key?.id}`];
+  // Each member changes somebody else there, although the path is one.
+  const own = routeOptions.url?.endsWith('/me') ? [`member ${member?.id}`] : [];
   return {
-    id: hash([accountId, ...limited, method, routeOptions.url, params, given]),
+    id: hash([accountId, ...limited, ...own, method, routeOptions.url, params, given]),
     // Beside a token, `api-key` can name the waitlist. `given` makes contact data hard to guess from the hash.
     bodyHash: hash([given, key === null ? (headers['api-key'] ?? null) : null, body ?? null]),
   };

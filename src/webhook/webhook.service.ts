@@ -134,7 +134,7 @@ export class WebhookService {
       const webhook = { ...this.view(await this.getOwned(write, ref)), secretAvailable: true };
       const replacement = this.webhooks.replaceSecret(ref, sealedSecret, new Date(Date.now() + OLD_SECRET_MS));
       const wholeAnswer: WebhookWithSecret = { webhook, secret };
-      await this.change(ref, replacement, { action: 'webhook_secret_replaced', wholeAnswer }, write);
+      await this.change(ref, replacement, { action: 'webhook_secret_replaced', wholeAnswer, isSecret: true }, write);
       return wholeAnswer;
     };
     return this.writes.once(write, work, ({ wholeAnswer }) => restored(wholeAnswer));

@@ -199,6 +199,40 @@ describe('a write with an Idempotency-Key', () => {
       }
     });
 
+    it('gives the new secret of a webhook only to the member who got it', async () => {
+      const waitlist = await service.world.waitlist();
+      const editor = await service.world.member(waitlist.owner, 'editor');
+      const hooks = `/api/v1/waitlist/${waitlist.id}/webhook`;
+      const { token } = waitlist.owner;
+      const { id } = (await service.api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token })).body;
+      const replace = (by: { token: string }) =>
+        service.api.post(`${hooks}/${id}/secret`, undefined, {
+          token: by.token,
+          headers: { 'idempotency-key': 'new-secret' },
+        });
+      const replaced = await replace(waitlist.owner);
+      expect(replaced.status).toBe(200);
+
+      const answer = await replace(editor);
+
+      expect([answer.status, answer.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+      expect((await replace(waitlist.owner)).body).toEqual(replaced.body);
+    });
+
+    it('tells each member apart where they change themselves', async () => {
+      const owner = await service.world.owner();
+      const viewer = await service.world.member(owner, 'viewer');
+      const rename = ({ token }: { token: string }) =>
+        service.api.patch('/api/v1/member/me', { name: 'Ada' }, { token, headers: { 'idempotency-key': 'me' } });
+      await rename(owner);
+
+      const answer = await rename(viewer);
+
+      expect(answer.body).toMatchObject({ id: viewer.id, name: 'Ada' });
+      expect(isReplay(answer)).toBe(false);
+      expect(isReplay(await rename(viewer))).toBe(true);
+    });
+
     it('gives any other answer to each of them, once their role is judged', async () => {
       const waitlist = await service.world.waitlist();
       await service.world.signups(waitlist, 2);

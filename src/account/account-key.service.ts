@@ -48,10 +48,15 @@ export class AccountKeyService implements BeforeApplicationShutdown {
   /** The key with its account; null if it is unknown, revoked or expired. Reads the database each time. */
   async findLive(secret: string): Promise<LiveKey | null> {
     const now = new Date();
-    const live = await this.database.one(this.keys.findLive(hashKey(secret), now));
+    const live = await this.database.one(this.keys.findLive({ keyHash: hashKey(secret) }, now));
     if (!live) return null;
     this.noteUse(live.key, now);
     return live;
+  }
+
+  /** Whether the key is neither revoked nor expired. */
+  async isLive(id: number): Promise<boolean> {
+    return (await this.database.one(this.keys.findLive({ id }, new Date()))) !== null;
   }
 
   /**

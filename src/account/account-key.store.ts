@@ -22,12 +22,13 @@ export class AccountKeyStore {
   }
 
   /** Null for an unknown, revoked or expired key, and for one of a disabled account. */
-  findLive(keyHash: string, now: Date): Query<LiveKey | null> {
+  findLive(by: { readonly keyHash: string } | { readonly id: number }, now: Date): Query<LiveKey | null> {
+    const [column, value] = 'id' in by ? ['id', by.id] : ['key_hash', by.keyHash];
     return select<Row, LiveKey | null>(
       `SELECT ${this.keys.select('k')}, a.uuid AS account_uuid
        FROM account_key k JOIN account a ON a.id = k.account_id
-       WHERE k.key_hash = ? AND a.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
-      [keyHash, toSqlTime(now)],
+       WHERE k.${column} = ? AND a.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
+      [value, toSqlTime(now)],
       ([row]) => {
         if (!row) return null;
         const key = this.keys.read(row);

@@ -76,7 +76,7 @@ class OptionalCookieGuard extends tokenGuard('cookie') {
 }
 
 /** The role that a member needs, and what an account key needs: nothing suffices where there is no scope. */
-interface Need {
+export interface Need {
   readonly role: Role;
   readonly scope: KeyScope | null;
   /** Whether keys that are limited to some waitlists are refused. */
@@ -86,8 +86,8 @@ interface Need {
 /** The {@link Need} of an operation. test/contract/roles.spec.ts lists all. */
 export const NEED = 'need';
 
-/** Passes members whose role is sufficient. */
-function requireRole({ member }: Caller, { role }: Need): void {
+/** Passes members whose role is sufficient. @throws Problem `INSUFFICIENT_ROLE` */
+export function requireRole({ member }: Pick<Caller, 'member'>, { role }: Need): void {
   if (!member || suffices(member.role, role)) return;
   throw new Problem('INSUFFICIENT_ROLE', { detail: `This operation needs the role ${role}; yours is ${member.role}.` });
 }

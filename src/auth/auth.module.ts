@@ -13,6 +13,7 @@ import { LoginAuditService } from './login-audit.service.js';
 import { LoginEntity } from './login.entity.js';
 import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
+import { LongCallService } from './long-call.service.js';
 import { MemberController } from './member.controller.js';
 import { SessionController } from './session.controller.js';
 import { SessionCookie } from './session-cookie.js';
@@ -36,6 +37,7 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
     TokenService,
     LoginThrottle,
     LoginAuditService,
+    LongCallService,
     SessionCookie,
     LoginStore,
     AccessTokenStrategy,
@@ -44,6 +46,6 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
     AccountKeyStrategy,
   ],
   // The guards need the keys wherever they stand.
-  exports: [AccountModule, AuthService, TokenService, LoginAuditService],
+  exports: [AccountModule, AuthService, TokenService, LoginAuditService, LongCallService],
 })
 export class AuthModule {}

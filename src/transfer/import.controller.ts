@@ -24,6 +24,7 @@ import { ImportDto, ImportReportDto, ImportRunDto } from './import.dto.js';
 import { ImportService } from './import.service.js';
 import { progressLines } from './progress-lines.js';
 
+const NEED = { role: 'editor', scope: 'manage' } as const;
 /** A million people with metadata and answers fit. */
 const FILE_MAX_BYTES = 1024 * 1024 * 1024;
 const PROGRESS_TYPE = 'application/x-ndjson';
@@ -38,7 +39,7 @@ export class ImportController {
   ) {}
 
   @Post(':waitlist_id/import')
-  @MemberOrKey({ role: 'editor', scope: 'manage' })
+  @MemberOrKey(NEED)
   @HttpCode(200)
   @RouteConfig({ isTransfer: true, takesCsv: true, bodyMaxBytes: FILE_MAX_BYTES })
   @ApiOperation({
@@ -74,7 +75,8 @@ export class ImportController {
     const ended = endOf(request.raw, reply.raw);
     await this.waitlists.get(caller, id);
     const body = (request.body ?? Readable.from([])) as Readable;
-    const underWay = await this.imports.receive(body, { waitlistId: id, isDryRun, columns, write, ended });
+    const options = { waitlistId: id, isDryRun, columns, write, ended, caller, need: NEED };
+    const underWay = await this.imports.receive(body, options);
     if (!request.headers.accept?.includes(PROGRESS_TYPE)) return ImportReportDto.from(await underWay.report);
     void reply.type(PROGRESS_TYPE);
     return Readable.from(progressLines(underWay, request), { objectMode: false });

@@ -3,6 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import type { Need } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
+import { LongCallService } from '../auth/long-call.service.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { operatorWrite, type AccountWrite } from '../platform/idempotency/account-write.js';
 import { broken } from '../platform/contract/fields.js';
@@ -40,6 +43,13 @@ export interface ImportOptions {
   readonly write: AccountWrite;
   /** Aborted if the client leaves. Only a dry run ends then, because nobody reads its report. */
   readonly ended?: AbortSignal;
+}
+
+/** An import that somebody sends. */
+export interface ReceivedOptions extends ImportOptions {
+  readonly caller: Caller;
+  /** What the caller needs when the file has arrived, too. */
+  readonly need: Need;
 }
 
 /** How far an import is. */
@@ -91,6 +101,7 @@ export class ImportService implements BeforeApplicationShutdown {
     private readonly reader: QueueReader,
     private readonly files: TransferFiles,
     private readonly lifecycle: Lifecycle,
+    private readonly longCalls: LongCallService,
   ) {}
 
   /** The latest import of a waitlist, null before the first. */
@@ -101,9 +112,10 @@ export class ImportService implements BeforeApplicationShutdown {
   /**
    * Imports a file that is still arriving. Resolves when a valid header has arrived. Once the whole file has arrived,
    * the import runs to its end even without a client.
-   * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full
+   * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full, and those of
+   * {@link LongCallService.requireStill}
    */
-  async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
+  async receive(body: Readable, options: ReceivedOptions): Promise<ImportUnderWay> {
     const mapping = readMapping(options.columns);
     const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
     // First, because the account of a running import is busy too, and this is the better answer.
@@ -119,6 +131,7 @@ export class ImportService implements BeforeApplicationShutdown {
           progress.done += chunk.length;
         };
         const surveyed = await survey(body, mapping, onChunk, () => accept?.());
+        await this.longCalls.requireStill(options.caller, options.need);
         return await this.run(file, surveyed, options, progress);
       } finally {
         await file.close();

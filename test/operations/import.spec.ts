@@ -11,13 +11,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Database } from '../../src/platform/database/database.js';
 import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
+import { allOf } from '../../src/platform/reach.js';
 import { ImportService } from '../../src/transfer/import.service.js';
 import { openFilesIn } from '../support/open-files.js';
 import { queueOf } from '../support/queue.js';
 import { freshFolder } from '../support/program.js';
 import { type Service, startService } from '../support/service.js';
 import { NO_OWNER, OWNER, ServiceProcess, until } from '../support/service-process.js';
-import type { OwnedWaitlist } from '../support/world.js';
+import type { LoggedIn, OwnedWaitlist } from '../support/world.js';
 
 /** Many chunks, so that a test can do something between them. */
 const PEOPLE = 3_000;
@@ -149,6 +150,54 @@ describe('an import', () => {
     expect((await openFilesIn(directory)).filter(({ size }) => size > 0)).toEqual([]);
   });
 
+  it.each<[string, (waitlist: OwnedWaitlist, editor: LoggedIn) => Promise<unknown>, number, string]>([
+    [
+      'is sent by a member who is removed',
+      ({ owner }, { id }) => service.api.delete(`/api/v1/member/${id}`, { token: owner.token }),
+      401,
+      'INVALID_TOKEN',
+    ],
+    [
+      'is sent by a member who becomes a viewer',
+      ({ owner }, { id }) => service.api.patch(`/api/v1/member/${id}`, { role: 'viewer' }, { token: owner.token }),
+      403,
+      'INSUFFICIENT_ROLE',
+    ],
+  ])('that %s while its file arrives changes nothing', async (_, end, status, code) => {
+    const waitlist = await service.world.waitlist();
+    const editor = await service.world.member(waitlist.owner, 'editor');
+    const sent = begin(port, waitlist, { authorization: `Bearer ${editor.token}` });
+    const answer = answerOf(sent);
+    sent.write('email\na@example.com\n');
+    await until(async () => (await openFilesIn(directory)).some(({ size }) => size > 0));
+
+    await end(waitlist, editor);
+    sent.end('b@example.com\n');
+
+    expect(await answer).toMatchObject({ status, body: { error_code: code } });
+    expect(await countOf(service, waitlist)).toBe(0);
+  });
+
+  it('whose key is revoked while its file arrives changes nothing', async () => {
+    const waitlist = await service.world.waitlist();
+    const { token } = waitlist.owner;
+    const { id, key } = (await service.api.post('/api/v1/api_key', { name: 'Import', scope: 'manage' }, { token }))
+      .body;
+    const sent = request({
+      ...{ port, host: '127.0.0.1', method: 'POST', path: pathOf(waitlist.id) },
+      headers: { 'api-key': key as string, 'content-type': 'text/csv' },
+    });
+    const answer = answerOf(sent);
+    sent.write('email\na@example.com\n');
+    await until(async () => (await openFilesIn(directory)).some(({ size }) => size > 0));
+
+    await service.api.delete(`/api/v1/api_key/${id}`, { token });
+    sent.end();
+
+    expect(await answer).toMatchObject({ status: 401, body: { error_code: 'INVALID_ACCOUNT_KEY' } });
+    expect(await countOf(service, waitlist)).toBe(0);
+  });
+
   it('may arrive slowly behind another one on its connection, which ends meanwhile', async () => {
     const [first, second] = [await service.world.waitlist(), await service.world.waitlist()];
     const head = ({ id, owner }: OwnedWaitlist, connection: string) =>
@@ -229,15 +278,19 @@ describe('an import', () => {
   it('that only reports ends when its client leaves', async () => {
     const waitlist = await service.world.waitlist();
     const client = new AbortController();
+    const { uuid, accountId, token } = waitlist.owner;
+    const { body: key } = await service.api.post('/api/v1/api_key', { name: 'Import', scope: 'manage' }, { token });
     const { report } = await service.app.get(ImportService).receive(Readable.from([Buffer.from(PEOPLE_FILE)]), {
       waitlistId: waitlist.id,
       isDryRun: true,
-      write: operatorWrite(waitlist.id),
+      write: operatorWrite(accountId),
+      caller: { ...allOf(accountId), accountUuid: uuid, member: null, key: { id: key.id, scope: 'manage' } },
+      need: { role: 'editor', scope: 'manage' },
       ended: client.signal,
     });
     client.abort();
 
-    await expect(report).rejects.toThrow();
+    await expect(report).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' });
   });
 
   it('of a file beyond 1 GiB is refused before it is sent', async () => {

@@ -1,8 +1,8 @@
 /**
  * Runs the blocks of docs/tour.md in bash, as a reader pastes them, against a running service: `npm run tour --
  * http://localhost:3000`, with OWNER_EMAIL and OWNER_PASSWORD. It checks the fields and types of each answer of the six
- * operations against the specification (sections 2.1 to 2.4). The tour deletes its waitlist at the end. It exits with 1
- * if anything differs.
+ * operations against the specification (sections 2.1 to 2.4), and those of the members. The tour deletes its waitlist
+ * at the end. It exits with 1 if anything differs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -77,6 +77,17 @@ const WAITER = {
   waitlist_api_key: string,
   waitlist_id: integer,
 };
+const MEMBER = {
+  id: uuid,
+  email: string,
+  name: orNull(string),
+  role: string,
+  status: string,
+  two_factor: boolean,
+  sign_in: { name: 'a list of strings', fits: (value) => Array.isArray(value) && value.every(string.fits) },
+  created_at: time,
+  last_login_at: orNull(time),
+};
 /** Of a record without names, in a request by id. */
 const UNNAMED = { first_name: orNull(string), last_name: orNull(string), waitlist_api_key: exactly(null) };
 const QUESTIONS = {
@@ -147,6 +158,7 @@ function checks(answers) {
       { ...WAITER, ...UNNAMED, email: exactly('eve@mailinator.com'), credit: exactly('withheld') },
     ],
     ['Correct a Signup: approve the credit', 'APPROVED', { ...WAITER, ...UNNAMED, credit: exactly('credited') }],
+    ['List the members', 'MEMBERS', MEMBER],
   ];
 }
 

@@ -162,7 +162,7 @@ describe('a first start', () => {
 
     expect(stderr).toBe('');
     expect(stdout).toMatch(/\nEvery answer is as specified\.\n$/);
-    expect(stdout.match(/^ok /gm)).toHaveLength(14);
+    expect(stdout.match(/^ok /gm)).toHaveLength(15);
     expect(exitCode).toBe(0);
   });
 

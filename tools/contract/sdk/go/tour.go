@@ -116,13 +116,24 @@ func main() {
 	revoked := problemOf(listing.Execute())
 	equal([]any{revoked.Status, revoked.ErrorCode}, []any{int32(401), "INVALID_ACCOUNT_KEY"})
 
+	// Members of the account
+	myself := waitlist.NewUpdateOwnMember()
+	myself.SetName("Ada")
+	me := must(client.MemberAPI.UpdateOwnMember(owner).UpdateOwnMember(*myself).Execute())
+	equal([]any{me.Email, me.GetName(), me.Role, me.Status}, []any{email, "Ada", "owner", "active"})
+	equal(must(client.MemberAPI.ListMembers(owner).Limit(1).Execute())[0].Id, me.Id)
+	demoted := waitlist.NewUpdateMember()
+	demoted.SetRole(waitlist.ROLE_VIEWER)
+	last := problemOf(client.MemberAPI.UpdateMember(owner, me.Id).UpdateMember(*demoted).Execute())
+	equal([]any{last.Status, last.ErrorCode}, []any{int32(409), "LAST_OWNER"})
+
 	// An answer of a later version, with values that this one does not list
 	var later waitlist.Signup
 	reread(ada, &later, `"waiting"`, `"invited"`)
 	equal(later.Status, "invited")
-	var laterKey waitlist.CreatedAccountKey
-	reread(created, &laterKey, `"read"`, `"delete"`)
-	equal(laterKey.Scope, "delete")
+	var laterMember waitlist.Member
+	reread(me, &laterMember, `"owner"`, `"auditor"`)
+	equal(laterMember.Role, "auditor")
 
 	// What can go wrong
 	nobody := problemOf(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("nobody@example.com").Execute())

@@ -8,6 +8,7 @@ import waitlist.client.ApiClient;
 import waitlist.client.ApiException;
 import waitlist.client.api.AccountKeyApi;
 import waitlist.client.api.AuthApi;
+import waitlist.client.api.MemberApi;
 import waitlist.client.api.SignupApi;
 import waitlist.client.api.WaiterApi;
 import waitlist.client.api.WaitlistApi;
@@ -22,7 +23,10 @@ import waitlist.client.model.KeyScope;
 import waitlist.client.model.OffboardWaiters;
 import waitlist.client.model.Problem;
 import waitlist.client.model.Question;
+import waitlist.client.model.Role;
 import waitlist.client.model.Signup;
+import waitlist.client.model.UpdateMember;
+import waitlist.client.model.UpdateOwnMember;
 import waitlist.client.model.Waiter;
 import waitlist.client.model.WaiterId;
 import waitlist.client.model.WordedMail;
@@ -119,6 +123,15 @@ public class Tour {
     accountKeys.revokeAccountKey(created.getId()).execute();
     var revoked = problemOf(listing::execute);
     equal(List.of(revoked.getStatus(), revoked.getErrorCode()), List.of(401, "INVALID_ACCOUNT_KEY"));
+
+    // Members of the account
+    var team = new MemberApi(client);
+    var me = team.updateOwnMember(new UpdateOwnMember().name("Ada")).execute();
+    equal(List.of(me.getEmail(), me.getName(), me.getRole(), me.getStatus()), List.of(email, "Ada", "owner", "active"));
+    equal(team.listMembers().limit(1).execute().get(0).getId(), me.getId());
+    var demoted = new UpdateMember().role(Role.VIEWER);
+    var last = problemOf(() -> team.updateMember(me.getId(), demoted).execute());
+    equal(List.of(last.getStatus(), last.getErrorCode()), List.of(409, "LAST_OWNER"));
 
     // An answer of a later version, with values that this one does not list
     var lookup = HttpRequest.newBuilder(URI.create(url + "/api/v1/signup?waitlist_id=1&email=ada@example.com")).build();

@@ -4,7 +4,8 @@ import sys
 
 from waitlist_client import ApiClient, Configuration, CreateSignup, SignupApi
 from waitlist_client import AccountKeyApi, Answer, AnswerValue, AuthApi, CreateAccountKey, CreateTokens, CreateWaitlist
-from waitlist_client import AccountKey, OffboardWaiters, Question, Waiter, WaiterApi, WaiterId, WaitlistApi
+from waitlist_client import AccountKey, MemberApi, OffboardWaiters, Question, UpdateMember, UpdateOwnMember
+from waitlist_client import Waiter, WaiterApi, WaiterId, WaitlistApi
 from waitlist_client.exceptions import ApiException
 
 url, email, password, api_key = sys.argv[1:]
@@ -98,6 +99,15 @@ assert len(program.list_waiters(waitlist_id=launch.id)) == 1
 account_keys.revoke_account_key(account_key.id)
 revoked = problem_of(program.list_waiters, waitlist_id=launch.id)
 assert (revoked.status, revoked.error_code) == (401, "INVALID_ACCOUNT_KEY")
+
+# Members of the account
+del client.configuration.api_key["api_key"]
+team = MemberApi(client)
+me = team.update_own_member(UpdateOwnMember(name="Ada"))
+assert (me.email, me.name, me.role, me.status) == (email, "Ada", "owner", "active")
+assert [member.id for member in team.list_members(limit=1)] == [me.id]
+last = problem_of(team.update_member, me.id, UpdateMember(role="viewer"))
+assert (last.status, last.error_code) == (409, "LAST_OWNER")
 
 # An answer of a later version, with values that this one does not list
 later = Waiter.from_dict({**line[0].to_dict(), "status": "invited", "credit": "bought", "credit_reasons": ["rumor"]})

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from '@example/waitlist-client';
 import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from '@example/waitlist-client';
+import { MemberApi } from '@example/waitlist-client';
 import { AccountKeyFromJSON, WaiterFromJSON } from '@example/waitlist-client';
 import { type Problem, ProblemFromJSON, ResponseError } from '@example/waitlist-client';
 
@@ -116,6 +117,17 @@ assert.equal((await program.listWaiters({ waitlist_id: launch.id })).length, 1);
 await accountKeys.revokeAccountKey({ id });
 const revoked = await problemOf(program.listWaiters({ waitlist_id: launch.id }));
 assert.deepEqual([revoked.status, revoked.error_code], [401, 'INVALID_ACCOUNT_KEY']);
+
+// Members of the account
+const team = new MemberApi(new Configuration({ basePath, accessToken }));
+const me = await team.updateOwnMember({ UpdateOwnMember: { name: 'Ada' } });
+assert.deepEqual([me.email, me.name, me.role, me.status], [email, 'Ada', 'owner', 'active']);
+assert.deepEqual(
+  (await team.listMembers({ limit: 1 })).map((member) => member.id),
+  [me.id],
+);
+const last = await problemOf(team.updateMember({ id: me.id, UpdateMember: { role: 'viewer' } }));
+assert.deepEqual([last.status, last.error_code], [409, 'LAST_OWNER']);
 
 // An answer of a later version, with values that this one does not list
 const later = WaiterFromJSON({ ...first, status: 'invited', credit: 'bought', credit_reasons: ['rumor'] });

@@ -6,6 +6,7 @@ import { AccountStore } from './account.store.js';
 import { AccountKeyEntity } from './account-key.entity.js';
 import { AccountKeyService } from './account-key.service.js';
 import { AccountKeyStore } from './account-key.store.js';
+import { IdentityService } from './identity.service.js';
 import { MemberEntity } from './member.entity.js';
 import { MemberService } from './member.service.js';
 import { MemberStore } from './member.store.js';
@@ -17,12 +18,13 @@ import { PasswordHasher } from './password-hasher.js';
   providers: [
     AccountService,
     MemberService,
+    IdentityService,
     AccountKeyService,
     PasswordHasher,
     AccountStore,
     MemberStore,
     AccountKeyStore,
   ],
-  exports: [AccountService, MemberService, AccountKeyService, PasswordHasher],
+  exports: [AccountService, MemberService, IdentityService, AccountKeyService, PasswordHasher],
 })
 export class AccountModule {}

@@ -23,7 +23,7 @@ export type { OwnedAccount };
 /** What is undefined stays as it is. */
 export type AccountChanges = Partial<Pick<Account, 'name' | 'requireTwoFactor'>>;
 
-/** The ids of an account and of the owner that it begins with, and how that one logs in. */
+/** The ids of an account and of the owner that it begins with, who without a password is invited. */
 export interface NewAccount extends Pick<MemberEntity, 'email' | 'emailKey' | 'passwordHash'> {
   readonly uuid: string;
   readonly ownerId: string;
@@ -48,15 +48,15 @@ export class AccountService {
   ) {}
 
   /**
-   * Creates an account with its first member, an owner. A random password is not checked: loading the word lists of the
-   * check takes a quarter of a first start.
+   * Creates an account with its first member, an owner: without a password as invited, to sign in by single sign-on. A
+   * random password is not checked: loading the word lists of the check takes a quarter of a first start.
    * @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS`
    */
-  async create(email: string, password: string, { isRandom = false } = {}): Promise<CreatedAccount> {
+  async create(email: string, password: string | null, { isRandom = false } = {}): Promise<CreatedAccount> {
     const key = emailKey(email);
     if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
-    if (!isRandom) await requirePassword(password, email);
-    const passwordHash = await this.passwords.hash(password);
+    if (password !== null && !isRandom) await requirePassword(password, email);
+    const passwordHash = password === null ? null : await this.passwords.hash(password);
     return this.insert({ uuid: uuidV7(), ownerId: uuidV7(), email: email.trim(), emailKey: key, passwordHash });
   }
 
@@ -70,8 +70,10 @@ export class AccountService {
       accountId,
       name: null,
       role: 'owner',
+      ssoIssuer: null,
+      ssoSubject: null,
       tokenVersion: 0,
-      joinedAt: now,
+      joinedAt: login.passwordHash === null ? null : now,
       disabledAt: null,
       createdAt: now,
       lastLoginAt: null,

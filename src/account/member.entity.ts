@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Config } from '../platform/config/config.js';
 
 /** Each may do all that the ones before it may. */
 export const ROLES = ['viewer', 'editor', 'owner'] as const;
@@ -6,6 +7,10 @@ export type Role = (typeof ROLES)[number];
 
 export const MEMBER_STATUSES = ['invited', 'active', 'disabled'] as const;
 export type MemberStatus = (typeof MEMBER_STATUSES)[number];
+
+/** How a member can log in. */
+export const SIGN_INS = ['password', 'sso'] as const;
+export type SignIn = (typeof SIGN_INS)[number];
 
 /** Somebody who logs in to an account. A removed member has no row. */
 @Entity('member')
@@ -34,6 +39,13 @@ export class MemberEntity {
   @Column({ name: 'password_hash', type: 'varchar', nullable: true })
   passwordHash!: string | null;
 
+  /** The provider of single sign-on that knows the member, and its name for the member; null without an identity. */
+  @Column({ name: 'sso_issuer', type: 'varchar', nullable: true })
+  ssoIssuer!: string | null;
+
+  @Column({ name: 'sso_subject', type: 'varchar', nullable: true })
+  ssoSubject!: string | null;
+
   /** Copied into each login. Incrementing it ends all earlier logins in one write. */
   @Column({ name: 'token_version', type: 'int' })
   tokenVersion!: number;
@@ -55,6 +67,15 @@ export class MemberEntity {
 export function statusOf({ joinedAt, disabledAt }: Pick<MemberEntity, 'joinedAt' | 'disabledAt'>): MemberStatus {
   if (disabledAt) return 'disabled';
   return joinedAt ? 'active' : 'invited';
+}
+
+/** The ways in which a member can log in, by what they have and what the settings allow. */
+export function signInsOf(
+  { passwordHash, ssoIssuer }: Pick<MemberEntity, 'passwordHash' | 'ssoIssuer'>,
+  { passwordLogin, sso }: Pick<Config, 'passwordLogin' | 'sso'>,
+): SignIn[] {
+  const isOpen = { password: passwordLogin && passwordHash !== null, sso: sso !== null && ssoIssuer === sso.issuer };
+  return SIGN_INS.filter((way) => isOpen[way]);
 }
 
 /** Whether a member with this role may do what needs `needed`. */

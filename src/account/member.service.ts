@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { AuditAction } from '../platform/audit/audit-record.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { Database } from '../platform/database/database.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
@@ -10,7 +11,7 @@ import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { AccountStore } from './account.store.js';
-import { type MemberEntity, type Role, statusOf } from './member.entity.js';
+import { type MemberEntity, type Role, type SignIn, signInsOf, statusOf } from './member.entity.js';
 import { type MemberAndAccount, type MemberPageRequest, MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
 import { requirePassword } from './password-strength.js';
@@ -51,6 +52,7 @@ export class MemberService {
     private readonly passwords: PasswordHasher,
     private readonly writes: AccountWriteService,
     private readonly audit: AuditLog,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** A page of an account's members, oldest first. */
@@ -64,6 +66,11 @@ export class MemberService {
   /** @throws Problem `MEMBER_NOT_FOUND`, also for another account's member */
   async get(accountId: number, id: string): Promise<Member> {
     return (await this.database.one(this.members.find(accountId, id))) ?? throwNotFound();
+  }
+
+  /** The ways in which a member can log in. */
+  signInsOf(member: Member): SignIn[] {
+    return signInsOf(member, this.config);
   }
 
   /** A member of any account, by the normal form of an email. */
@@ -93,6 +100,8 @@ export class MemberService {
       name,
       role,
       passwordHash: await this.passwords.hash(password),
+      ssoIssuer: null,
+      ssoSubject: null,
       tokenVersion: 0,
       joinedAt: now,
       disabledAt: null,
@@ -197,8 +206,13 @@ export class MemberService {
 
   /** @throws Problem `LAST_OWNER` if the change takes from the account the last owner who can log in */
   private async requireOwner(session: Session, before: Member, after: Member | null): Promise<void> {
-    if (!isAbleOwner(before) || (after && isAbleOwner(after))) return;
+    if (!this.isAbleOwner(before) || (after && this.isAbleOwner(after))) return;
     if (!(await session.one(this.members.hasOtherOwner(before)))) throw new Problem('LAST_OWNER');
+  }
+
+  /** As {@link MemberStore.hasOtherOwner} finds one. */
+  private isAbleOwner(member: Member): boolean {
+    return member.role === 'owner' && statusOf(member) === 'active' && this.signInsOf(member).length > 0;
   }
 
   /** The event that {@link AccountWriteService} stores, and further ones for further actions. */
@@ -210,11 +224,6 @@ export class MemberService {
       ...more.map((action) => this.audit.record({ accountId, memberId, requestId, addressHash, action, uuids: [id] })),
     ]);
   }
-}
-
-/** As {@link MemberStore.hasOtherOwner} finds one. */
-function isAbleOwner(member: Member): boolean {
-  return member.role === 'owner' && statusOf(member) === 'active' && member.passwordHash !== null;
 }
 
 function throwNotFound(): never {

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
@@ -23,7 +24,10 @@ export interface MemberPageRequest {
 export class MemberStore {
   private readonly members: Table<MemberEntity>;
 
-  constructor(database: Database) {
+  constructor(
+    database: Database,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
     this.members = database.table(MemberEntity);
   }
 
@@ -38,12 +42,12 @@ export class MemberStore {
 
   /** A member of any account. */
   findByEmail(emailKey: string): Query<MemberAndAccount | null> {
-    return select<Row, MemberAndAccount | null>(
-      `SELECT ${this.members.select('m')}, a.disabled_at AS account_disabled_at
-       FROM member m JOIN account a ON a.id = m.account_id WHERE m.email_key = ?`,
-      [emailKey],
-      ([row]) => (row ? { member: this.members.read(row), isAccountDisabled: row.account_disabled_at !== null } : null),
-    );
+    return this.findOne('m.email_key = ?', [emailKey]);
+  }
+
+  /** A member of any account, by who it is at a provider of single sign-on. */
+  findByIdentity(issuer: string, subject: string): Query<MemberAndAccount | null> {
+    return this.findOne('m.sso_issuer = ? AND m.sso_subject = ?', [issuer, subject]);
   }
 
   /** At most `limit` members of the account, in the order of their ids. */
@@ -65,10 +69,13 @@ export class MemberStore {
 
   /** Whether another member of the account is an active owner who can log in. */
   hasOtherOwner({ id, accountId }: Pick<MemberEntity, 'id' | 'accountId'>): Query<boolean> {
+    const { passwordLogin, sso } = this.config;
+    // As signInsOf finds a way.
+    const ways = [...(passwordLogin ? ['m.password_hash IS NOT NULL'] : []), ...(sso ? ['m.sso_issuer = ?'] : [])];
     return select<object, boolean>(
       `SELECT m.id FROM member m
-       WHERE m.account_id = ? AND m.id <> ? AND m.role = 'owner' AND ${IS_ACTIVE} AND m.password_hash IS NOT NULL LIMIT 1`,
-      [accountId, id],
+       WHERE m.account_id = ? AND m.id <> ? AND m.role = 'owner' AND ${IS_ACTIVE} AND (${ways.join(' OR ')}) LIMIT 1`,
+      [accountId, id, ...(sso ? [sso.issuer] : [])],
       (rows) => rows.length > 0,
     );
   }
@@ -93,5 +100,14 @@ export class MemberStore {
       write('DELETE FROM member WHERE id = ?', [id]),
       write('DELETE FROM login WHERE member_id = ?', [id]),
     ]);
+  }
+
+  private findOne(condition: string, values: readonly unknown[]): Query<MemberAndAccount | null> {
+    return select<Row, MemberAndAccount | null>(
+      `SELECT ${this.members.select('m')}, a.disabled_at AS account_disabled_at
+       FROM member m JOIN account a ON a.id = m.account_id WHERE ${condition}`,
+      values,
+      ([row]) => (row ? { member: this.members.read(row), isAccountDisabled: row.account_disabled_at !== null } : null),
+    );
   }
 }

@@ -16,6 +16,10 @@ import { LoginThrottle } from './login-throttle.js';
 import { LongCallService } from './long-call.service.js';
 import { MemberController } from './member.controller.js';
 import { SessionController } from './session.controller.js';
+import { SsoController } from './sso.controller.js';
+import { SsoCookie } from './sso-cookie.js';
+import { SsoProvider } from './sso-provider.js';
+import { SsoService } from './sso.service.js';
 import { SessionCookie } from './session-cookie.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './token.strategy.js';
@@ -26,6 +30,7 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
   controllers: [
     AuthController,
     SessionController,
+    SsoController,
     AccountController,
     MemberController,
     AccountKeyController,
@@ -39,6 +44,9 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
     LoginAuditService,
     LongCallService,
     SessionCookie,
+    SsoService,
+    SsoProvider,
+    SsoCookie,
     LoginStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { SignIn } from '../account/member.entity.js';
 
 /**
  * A login: one row, however often it is refreshed. Its current pair of tokens is a pure function of this row, so a
@@ -16,6 +17,17 @@ export class LoginEntity {
   /** That of the member at the login. The login has ended if the member has another one. */
   @Column({ name: 'token_version', type: 'int' })
   tokenVersion!: number;
+
+  /** How it was made. */
+  @Column({ type: 'varchar' })
+  method!: SignIn;
+
+  /** Hash of the token with which its browser may go to the provider once, to link the member's identity there. */
+  @Column({ name: 'link_hash', type: 'varchar', nullable: true })
+  linkHash!: string | null;
+
+  @Column({ name: 'link_expires_at', type: 'datetime', precision: 3, nullable: true })
+  linkExpiresAt!: Date | null;
 
   /** The `jti` of the refresh token that has not been used. */
   @Column({ name: 'current_jti', type: 'varchar' })

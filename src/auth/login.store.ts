@@ -1,14 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
-import { toSqlTime } from '../platform/database/dialect.js';
+import { placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import type { AccountEntity } from '../account/account.entity.js';
 import { MemberEntity } from '../account/member.entity.js';
 import { AuditLog, type Origin } from '../platform/audit/audit-log.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
 import { LoginEntity } from './login.entity.js';
 
 /** A login that has not ended, its member, and their account. */
@@ -20,21 +22,28 @@ export interface LiveLogin {
 
 /** Expired logins deleted in one transaction. */
 const SWEEP_CHUNK = 1_000;
-const IS_LIVE = 'l.revoked_at IS NULL AND l.expires_at > ?';
 
 @Injectable()
 export class LoginStore {
   private readonly logins: Table<LoginEntity>;
   private readonly members: Table<MemberEntity>;
+  /** Of a login `l`, with the present time as its value. */
+  private readonly isLive: string;
+  /** Whether those made by password remain to be deleted. */
+  private hasPasswordLogins: boolean;
 
   constructor(
     private readonly database: Database,
     private readonly audit: AuditLog,
     sweeper: Sweeper,
+    @Inject(CONFIG) { passwordLogin }: Config,
   ) {
     this.logins = database.table(LoginEntity);
     this.members = database.table(MemberEntity);
+    this.isLive = `l.revoked_at IS NULL AND l.expires_at > ?${passwordLogin ? '' : " AND l.method = 'sso'"}`;
+    this.hasPasswordLogins = !passwordLogin;
     sweeper.add({ table: 'login', id: 'id', time: 'expires_at', before: () => new Date(), chunk: SWEEP_CHUNK });
+    sweeper.addWork((isStopped) => this.deletePasswordLogins(isStopped));
   }
 
   /** Stores a new login, once: a retry after a lost answer to COMMIT finds its row. */
@@ -59,7 +68,7 @@ export class LoginStore {
       `SELECT ${this.logins.select('l')}, m.account_id, m.email, m.email_key, m.role, a.uuid AS account_uuid
        FROM login l JOIN member m ON m.id = l.member_id AND m.token_version = l.token_version
        JOIN account a ON a.id = m.account_id
-       WHERE l.id = ? AND m.disabled_at IS NULL AND a.disabled_at IS NULL AND ${IS_LIVE}`,
+       WHERE l.id = ? AND m.disabled_at IS NULL AND a.disabled_at IS NULL AND ${this.isLive}`,
       [id, toSqlTime(now)],
       ([row]) => {
         if (!row) return null;
@@ -85,7 +94,7 @@ export class LoginStore {
     );
     const find = select<Row, LoginEntity | null>(
       // The lock keeps the row as it is until the caller has decided.
-      `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${IS_LIVE}
+      `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${this.isLive}
        ${this.database.dialect.forUpdate}`,
       [id, at],
       ([row]) => (row ? this.logins.read(row) : null),
@@ -98,7 +107,7 @@ export class LoginStore {
     return select<Row, LoginEntity[]>(
       `SELECT ${this.logins.select('l')}
        FROM login l JOIN member m ON m.id = l.member_id AND m.token_version = l.token_version
-       WHERE l.member_id = ? AND l.last_used_at > ? AND ${IS_LIVE} ORDER BY l.last_used_at DESC, l.id DESC LIMIT ?`,
+       WHERE l.member_id = ? AND l.last_used_at > ? AND ${this.isLive} ORDER BY l.last_used_at DESC, l.id DESC LIMIT ?`,
       [memberId, toSqlTime(usedSince), toSqlTime(now), limit],
       (rows) => rows.map((row) => this.logins.read(row)),
     );
@@ -124,6 +133,7 @@ export class LoginStore {
   revoke(id: string, now: Date): Query<void> {
     return write('UPDATE login SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [toSqlTime(now), id]);
   }
+
   /**
    * Sets the member's password and ends all logins but `kept`. Returns false and changes nothing if that one has ended.
    */
@@ -142,5 +152,39 @@ export class LoginStore {
       await session.one(this.audit.record(event));
       return true;
     });
+  }
+
+  /** Lets the login's browser link an identity with a token that has this hash. An earlier token ends. */
+  allowLink(id: string, hash: string, expiresAt: Date): Query<void> {
+    return this.logins.update({ id }, { linkHash: hash, linkExpiresAt: expiresAt });
+  }
+
+  /** Whether the token with this hash was good until now. */
+  async takeLink(id: string, hash: string, now: Date): Promise<boolean> {
+    return this.database.transaction(async (manager) => {
+      const unused = { id, linkHash: hash, linkExpiresAt: MoreThan(now) };
+      const { affected } = await manager.update(LoginEntity, unused, { linkHash: null, linkExpiresAt: null });
+      return affected === 1;
+    });
+  }
+
+  /** Once passwords are off, logins that were made by one end for good, so that none returns with the passwords. */
+  private async deletePasswordLogins(isStopped: () => boolean): Promise<void> {
+    let afterId = '';
+    while (this.hasPasswordLogins && !isStopped()) {
+      const ids = await this.database.one(
+        select<{ id: string }, string[]>(
+          "SELECT id FROM login WHERE id > ? AND method = 'password' ORDER BY id LIMIT ?",
+          [afterId, SWEEP_CHUNK],
+          (rows) => rows.map(({ id }) => id),
+        ),
+      );
+      if (ids.length > 0) {
+        const deletion = write(`DELETE FROM login WHERE id IN (${placeholders(ids.length)})`, ids);
+        await this.database.pipelinedTransaction((transaction) => transaction.commit([deletion]));
+      }
+      this.hasPasswordLogins = ids.length === SWEEP_CHUNK;
+      afterId = ids.at(-1) ?? afterId;
+    }
   }
 }

@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { MemberService } from '../account/member.service.js';
+import { type Member, MemberService } from '../account/member.service.js';
 import { UuidParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import type { AccountWrite } from '../platform/idempotency/account-write.js';
@@ -26,6 +26,8 @@ const MEMBER_ID = 'The `id` of the member.';
 @ApiExtraModels(MemberDto)
 @Controller('api/v1/member')
 export class MemberController {
+  private readonly dtoOf = (member: Member) => MemberDto.from(member, this.members.signInsOf(member));
+
   constructor(
     private readonly members: MemberService,
     private readonly pageHeaders: PageHeaders,
@@ -51,7 +53,7 @@ export class MemberController {
   ): Promise<MemberDto[]> {
     const page = await this.members.list(accountId, ListMembersDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
-    return page.members.map((member) => MemberDto.from(member));
+    return page.members.map((member) => this.dtoOf(member));
   }
 
   @Get('me')
@@ -60,7 +62,7 @@ export class MemberController {
   @ApiOkResponse({ description: 'The member.', type: MemberDto })
   @ApiProblems(...CALLER_PROBLEMS)
   async getOwnMember(@CurrentCaller() { accountId, member }: TokenCaller): Promise<MemberDto> {
-    return MemberDto.from(await this.members.get(accountId, member.id));
+    return this.dtoOf(await this.members.get(accountId, member.id));
   }
 
   @Patch('me')
@@ -77,7 +79,7 @@ export class MemberController {
     @Write() write: AccountWrite,
     @Body() body: UpdateOwnMemberDto,
   ): Promise<MemberDto> {
-    return MemberDto.from(await this.members.update(member.id, UpdateOwnMemberDto.toChanges(body), write));
+    return this.dtoOf(await this.members.update(member.id, UpdateOwnMemberDto.toChanges(body), write));
   }
 
   @Patch(':id')
@@ -95,7 +97,7 @@ export class MemberController {
     @UuidParam('id', MEMBER_ID) id: string,
     @Body() body: UpdateMemberDto,
   ): Promise<MemberDto> {
-    return MemberDto.from(await this.members.update(id, UpdateMemberDto.toChanges(body), write));
+    return this.dtoOf(await this.members.update(id, UpdateMemberDto.toChanges(body), write));
   }
 
   @Delete(':id')

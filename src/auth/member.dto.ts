@@ -1,14 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MEMBER_STATUSES, type MemberStatus, type Role, ROLES, statusOf } from '../account/member.entity.js';
+import {
+  MEMBER_STATUSES,
+  type MemberStatus,
+  type Role,
+  ROLES,
+  SIGN_INS,
+  type SignIn,
+  statusOf,
+} from '../account/member.entity.js';
 import type { Member, MemberChanges, MemberPageRequest } from '../account/member.service.js';
 import { Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 
 export const PAGE_SIZE_MAX = 100;
-/** How a member can log in. */
-export const SIGN_INS = ['password', 'sso'] as const;
-type SignIn = (typeof SIGN_INS)[number];
 
 const NAME = { maxLength: 100, nullable: true, example: 'Ada Lovelace' } as const;
 const ROLE = {
@@ -102,8 +107,8 @@ export class MemberDto {
   })
   last_login_at!: string | null;
 
-  static from(member: Member): MemberDto {
-    const { id, email, name, role, passwordHash, createdAt, lastLoginAt } = member;
+  static from(member: Member, signIns: readonly SignIn[]): MemberDto {
+    const { id, email, name, role, createdAt, lastLoginAt } = member;
     return {
       id,
       email,
@@ -111,7 +116,7 @@ export class MemberDto {
       role,
       status: statusOf(member),
       two_factor: false,
-      sign_in: passwordHash === null ? [] : ['password'],
+      sign_in: signIns,
       created_at: timestamp(createdAt),
       last_login_at: lastLoginAt && timestamp(lastLoginAt),
     };

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, CONFIG } from '../platform/config/config.js';
+import { cookieAttributes, cookieOf } from './cookies.js';
 import type { TokenPair } from './token.service.js';
 
 export const SESSION_PATH = 'api/v1/auth/session';
@@ -11,9 +12,8 @@ const SESSION_COOKIE = 'waitlist_session';
 export class SessionCookie {
   private readonly attributes: string;
 
-  constructor(@Inject(CONFIG) { publicBaseUrl, basePath }: Config) {
-    const secure = new URL(publicBaseUrl).protocol === 'https:' ? '; Secure' : '';
-    this.attributes = `Path=${basePath}/${SESSION_PATH}; HttpOnly; SameSite=Strict${secure}`;
+  constructor(@Inject(CONFIG) config: Config) {
+    this.attributes = cookieAttributes(config, SESSION_PATH, 'Strict');
   }
 
   set(reply: FastifyReply, { refreshToken, refreshExpiresAt }: TokenPair): void {
@@ -29,10 +29,7 @@ export class SessionCookie {
   }
 }
 
-/** The refresh token in the cookie; null also with two of them, because another host of the domain may have set one. */
-export function sessionCookieOf({ headers }: FastifyRequest): string | null {
-  const name = `${SESSION_COOKIE}=`;
-  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
-  const [token, ...others] = cookies.filter((cookie) => cookie.startsWith(name));
-  return token === undefined || others.length > 0 ? null : token.slice(name.length);
+/** The refresh token in the cookie. */
+export function sessionCookieOf(request: FastifyRequest): string | null {
+  return cookieOf(request, SESSION_COOKIE);
 }

@@ -15,6 +15,7 @@ import { ApiProblems } from '../platform/problems/api-problems.js';
 import { CookieOnly, CookieOrNone, CurrentCaller, LoginOnly } from './access.js';
 import { CreateTokensDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
+import { NeedsPasswordLogin } from './password-login.js';
 import { AccessTokenDto, SessionDto } from './session.dto.js';
 import { SESSION_PATH, SessionCookie } from './session-cookie.js';
 import { SESSIONS_MAX, type TokenCaller, TokenService } from './token.service.js';
@@ -39,13 +40,14 @@ export class SessionController {
   @HttpCode(200)
   @RateLimited('login')
   @Public()
+  @NeedsPasswordLogin()
   @ApiOperation({
     summary: 'Log in with a browser',
     description:
       'As `POST /api/v1/auth/create_tokens`, with the same limits, but the refresh token is in a cookie that no script can read. It is sent to `/api/v1/auth/session` and below only, never from pages of other sites.',
   })
   @ApiOkResponse({ description: 'An access token.', type: AccessTokenDto, headers: COOKIE_HEADER })
-  @ApiProblems('WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
+  @ApiProblems('WRONG_CREDENTIALS', 'PASSWORD_LOGIN_OFF', 'TOO_MANY_ATTEMPTS')
   async createSession(
     @Body() body: CreateTokensDto,
     @Req() request: FastifyRequest,

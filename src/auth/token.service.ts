@@ -7,7 +7,7 @@ import { type Config, CONFIG, LOGIN_LIFETIME_SECONDS } from '../platform/config/
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import { secretId } from '../platform/secrets/secrets.js';
-import type { MemberEntity } from '../account/member.entity.js';
+import type { MemberEntity, SignIn } from '../account/member.entity.js';
 import { allOf } from '../platform/reach.js';
 import { AuthMetrics } from './auth.metrics.js';
 import type { Caller } from './caller.js';
@@ -73,12 +73,16 @@ export class TokenService {
   async issue(
     { id: memberId, tokenVersion }: Pick<MemberEntity, 'id' | 'tokenVersion'>,
     client: string | null,
+    method: SignIn = 'password',
   ): Promise<TokenPair> {
     const now = new Date();
     const login: LoginEntity = {
       id: uuidV7(),
       memberId,
       tokenVersion,
+      method,
+      linkHash: null,
+      linkExpiresAt: null,
       currentJti: randomUUID(),
       previousJti: null,
       client,

@@ -57,6 +57,7 @@ const MEMBERS_PER_READ = 100;
 function servicesOf(app: INestApplicationContext, config: Config) {
   return {
     ownerPassword: config.firstOwner.password,
+    passwordLogin: config.passwordLogin,
     checkFirstOwner: () => checkFirstOwner(app, config),
     accounts: app.get(AccountService),
     members: app.get(MemberService),
@@ -84,7 +85,7 @@ function servicesOf(app: INestApplicationContext, config: Config) {
         let afterId: string | null = null;
         do {
           const page = await app.get(MemberService).list(id, { afterId, limit: MEMBERS_PER_READ });
-          for (const member of page.members) yield MemberDto.from(member);
+          for (const member of page.members) yield MemberDto.from(member, app.get(MemberService).signInsOf(member));
           afterId = page.nextAfterId;
         } while (afterId !== null);
       }

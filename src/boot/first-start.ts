@@ -33,7 +33,9 @@ export async function prepareFirstStart(app: INestApplicationContext, config: Co
  * Refuses a bad password of a first account that is still to be created. Only then: the check loads word lists, which
  * is slow. @throws ConfigError
  */
-export async function checkFirstOwner(app: INestApplicationContext, { database, firstOwner }: Config): Promise<void> {
+export async function checkFirstOwner(app: INestApplicationContext, config: Config): Promise<void> {
+  const { database, firstOwner, passwordLogin } = config;
+  if (!passwordLogin) return requireFirstEmail(app, config);
   const { email = database.kind === 'sqlite' ? EMAIL_DEFAULT : undefined, password } = firstOwner;
   if (email === undefined || (await app.get(AccountService).hasAny())) return;
   if (password === undefined) {
@@ -48,15 +50,21 @@ export async function checkFirstOwner(app: INestApplicationContext, { database, 
   }
 }
 
+/** Nobody could sign in as the default owner. @throws ConfigError */
+async function requireFirstEmail(app: INestApplicationContext, { database, firstOwner }: Config): Promise<void> {
+  if (database.kind !== 'sqlite' || firstOwner.email !== undefined || (await app.get(AccountService).hasAny())) return;
+  throw new ConfigError('OWNER_EMAIL: is required on a first start with PASSWORD_LOGIN=false');
+}
+
 /** On a shared database, only the account that the environment names. Another replica may create it meanwhile. */
 async function createFirstOwner(
   app: INestApplicationContext,
-  { firstOwner: { email, password } }: Config,
+  { firstOwner: { email, password }, passwordLogin }: Config,
 ): Promise<string> {
-  if (email === undefined || password === undefined)
+  if (email === undefined || (passwordLogin && password === undefined))
     return 'There is no account yet. Create one: node dist/src/cli.js owner create <email>\n';
   try {
-    const { owner } = await app.get(AccountService).create(email, password);
+    const { owner } = await app.get(AccountService).create(email, passwordLogin ? password! : null);
     return `Created the account ${owner.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
@@ -65,12 +73,18 @@ async function createFirstOwner(
 }
 
 async function createFirstWaitlist(app: INestApplicationContext, config: Config): Promise<string> {
-  const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
-  const isGenerated = config.firstOwner.password === undefined;
+  const { firstOwner, passwordLogin } = config;
+  const { email = EMAIL_DEFAULT, password: given = randomBytes(PASSWORD_BYTES).toString('base64url') } = firstOwner;
+  const password = passwordLogin ? given : null;
+  const isGenerated = passwordLogin && firstOwner.password === undefined;
   const base = config.publicBaseUrl;
   const { account, owner } = await app.get(AccountService).create(email, password, { isRandom: isGenerated });
   const { waitlist, apiKey } = await app.get(WaitlistService).create(WAITLIST, operatorWrite(account.id));
-  const examples = new URLSearchParams({ email: owner.email, ...(isGenerated && { password }), api_key: apiKey });
+  const examples = new URLSearchParams({
+    email: owner.email,
+    ...(isGenerated && { password: given }),
+    api_key: apiKey,
+  });
   const docs = `or in a browser, where this link fills them into the examples:
 
   ${base}/docs#${examples.toString()}
@@ -83,7 +97,7 @@ Run the list here: ${base}/desk
 This is the first start. It created an account and a waitlist. Save these values; they are shown only once:
 
   email     ${owner.email}
-  password  ${isGenerated ? password : '(from OWNER_PASSWORD)'}
+  password  ${passwordLogin ? (isGenerated ? given : '(from OWNER_PASSWORD)') : '(none: sign in by single sign-on)'}
   api key   ${apiKey}  (waitlist ${waitlist.id}, "${waitlist.name}")
 
 Try it in another terminal:

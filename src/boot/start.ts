@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
 import { checkFirstOwner, prepareFirstStart } from './first-start.js';
+import { SsoService } from '../auth/sso.service.js';
 import { BackgroundTasks } from '../platform/background-task.js';
 import { type Config, readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
@@ -77,6 +78,8 @@ async function startService(): Promise<Stoppable> {
   app.get(BackgroundTasks).startAll(log);
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
+  if (await app.get(SsoService).isAccountMissing())
+    log.warn('OIDC_ACCOUNT is the email of no active owner: only invited people can sign in by single sign-on');
   app.get(Lifecycle).markStarted();
   return {
     delayMs: config.shutdownDelaySeconds * 1000,

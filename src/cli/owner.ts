@@ -8,10 +8,13 @@ export function addOwner(program: Command): void {
   const owner = program.command('owner').description('manage service accounts');
   owner
     .command('create <email>')
-    .description('create an account with an owner; reads the password from OWNER_PASSWORD or standard input')
+    .description(
+      'create an account with an owner; reads the password from OWNER_PASSWORD or standard input, unless PASSWORD_LOGIN is false',
+    )
     .action((email: string) =>
-      withServices(async ({ accounts, ownerPassword }) => {
-        const { owner } = await accounts.create(email, ownerPassword ?? (await readPassword()));
+      withServices(async ({ accounts, ownerPassword, passwordLogin }) => {
+        const password = passwordLogin ? (ownerPassword ?? (await readPassword())) : null;
+        const { owner } = await accounts.create(email, password);
         print(`Created the account ${owner.email}.`);
       }),
     );

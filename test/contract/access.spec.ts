@@ -15,7 +15,9 @@ const PUBLIC_OPERATIONS = [
   'createSignup',
   'createTokens',
   'createWaiter',
+  'finishSingleSignOn',
   'getLeaderboard',
+  'getSignInMethods',
   'getSignup',
   'getUserStatus',
   'getWaiter',
@@ -23,6 +25,7 @@ const PUBLIC_OPERATIONS = [
   'getWaitlist',
   'logOut',
   'resendVerification',
+  'startSingleSignOn',
   'submitUser',
   'viewWaitlist',
 ];
@@ -55,12 +58,16 @@ const ROUTES = `
 │   ├── livez (GET, HEAD)
 │   ├── readyz (GET, HEAD)
 │   ├── metrics (GET)
+│   ├── api/v1/auth/methods (GET)
 │   ├── api/v1/auth/create_tokens (POST)
 │   ├── api/v1/auth/refresh_access_token (GET)
 │   ├── api/v1/auth/password (POST)
 │   ├── api/v1/auth/session (POST, DELETE, GET)
 │   │   ├── /refresh (POST)
 │   │   └── /:id (DELETE)
+│   ├── api/v1/auth/sso (GET)
+│   │   ├── /callback (GET)
+│   │   └── /link (POST)
 │   ├── api/v1/audit (GET)
 │   ├── api/v1/account (GET, PATCH)
 │   ├── api/v1/api_key (POST, GET)

@@ -128,6 +128,10 @@ describe('the data of an owner', () => {
       'with an id of its own choice': ({ keyId }) =>
         service.api.post('/api/v1/api_key', { id: keyId, name: 'Mine', scope: 'read' }, { token: stranger.token }),
     },
+    linkSingleSignOn: {
+      'with the id of a login': ({ loginId }) =>
+        service.api.post('/api/v1/auth/sso/link', { login: loginId }, { token: stranger.token }),
+    },
     changePassword: {
       'with the uuid of an account': ({ accountId }) =>
         service.api.post(

@@ -54,6 +54,7 @@ export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>
   updateWaitlist: ['editor', 'manage'],
   updateWebhook: ['editor', 'manage'],
   getWaiter: ['viewer', 'read'],
+  linkSingleSignOn: ['viewer', 'unread'],
 };
 
 /** Operations that a key for some waitlists may not call. */

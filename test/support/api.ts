@@ -146,7 +146,7 @@ function tokenOfLink(path: string): string[] {
 
 /** The values of cookies, sent or set: tokens. */
 function cookieValues(header: Answer['headers'][string]): string[] {
-  return [...String(header ?? '').matchAll(/waitlist_session=([^;]{6,})/g)].map(([, value]) => value!);
+  return [...String(header ?? '').matchAll(/waitlist_(?:session|sso)=([^;]{6,})/g)].map(([, value]) => value!);
 }
 
 function mapToText(query: NonNullable<CallOptions['query']>): Record<string, string> {

@@ -106,7 +106,8 @@ class Contract {
         continue;
       }
       const isNumber = (header.schema as { type?: string }).type === 'integer';
-      this.check(`${where} ${name}`, $ref + '/schema', isNumber ? Number(value) : value);
+      // Several cookies are a list.
+      for (const one of [value].flat()) this.check(`${where} ${name}`, $ref + '/schema', isNumber ? Number(one) : one);
     }
   }
 

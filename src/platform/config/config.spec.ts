@@ -32,6 +32,8 @@ describe('settings', () => {
       accessTokenTtlSeconds: 3600,
       refreshTokenTtlSeconds: 30 * 86_400,
       firstOwner: { email: undefined, password: undefined },
+      passwordLogin: true,
+      sso: null,
       publicBaseUrl: 'http://localhost:3000',
       basePath: '',
       trustedProxies: [],
@@ -62,6 +64,7 @@ describe('settings', () => {
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
       'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
       'SMTP_URL', 'MAIL_FROM', 'WEBHOOK_ALLOWED_NETWORKS', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_TLS_CERT_FILE', 'DATABASE_TLS_KEY_FILE',
+      'PASSWORD_LOGIN', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME', 'OIDC_SCOPES', 'OIDC_ACCOUNT', 'OIDC_ROLE_CLAIM', 'OIDC_ROLES', 'OIDC_TRUST_EMAIL',
       ...SECRETS.map((name) => `${name}_FILE`),
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
@@ -155,6 +158,53 @@ describe('settings', () => {
     expect(read({ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }).mail?.from).toEqual(expected);
   });
 
+  const OIDC = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'waitlist', OIDC_CLIENT_SECRET: 'of the client' };
+  it('read single sign-on, with defaults', () => {
+    const roles = { OIDC_ROLE_CLAIM: 'groups', OIDC_ROLES: 'urn:a b:owner, Launch:editor,*:viewer,' };
+
+    expect(read(OIDC).sso).toEqual({
+      issuer: 'https://id.example/',
+      clientId: 'waitlist',
+      clientSecret: 'of the client',
+      name: 'id.example',
+      scopes: ['openid', 'email', 'profile'],
+      account: undefined,
+      roles: null,
+      trustsEmail: false,
+    });
+    expect(read({ ...OIDC, ...roles, PASSWORD_LOGIN: 'false' })).toMatchObject({
+      passwordLogin: false,
+      sso: {
+        roles: {
+          claim: 'groups',
+          rules: [
+            { group: 'urn:a b', role: 'owner' },
+            { group: 'Launch', role: 'editor' },
+            { group: '*', role: 'viewer' },
+          ],
+        },
+      },
+    });
+  });
+
+  it.each(['http://localhost:8080/realms/a', 'http://127.0.0.1', 'http://[::1]:8080', 'https://id.example/a/v2.0'])(
+    'accept the issuer %s',
+    (issuer) => {
+      expect(read({ ...OIDC, OIDC_ISSUER: issuer }).sso?.issuer).toBe(new URL(issuer).href);
+    },
+  );
+
+  it.each([
+    [{ PASSWORD_LOGIN: 'false' }, 'PASSWORD_LOGIN: false requires OIDC_ISSUER: nobody could log in'],
+    [{ ...OIDC, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID: is required with OIDC_ISSUER'],
+    [{ ...OIDC, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET: is required with OIDC_ISSUER'],
+    [{ OIDC_CLIENT_ID: 'waitlist' }, 'OIDC_ISSUER: is required with OIDC_CLIENT_ID'],
+    [{ ...OIDC, OIDC_ROLE_CLAIM: 'groups' }, 'OIDC_ROLES: is required with OIDC_ROLE_CLAIM'],
+    [{ ...OIDC, OIDC_ROLES: '*:viewer' }, 'OIDC_ROLE_CLAIM: is required with OIDC_ROLES'],
+  ])('refuse a part of single sign-on: %j', (environment, fault) => {
+    expect(errorsOf(environment)).toBe(fault);
+  });
+
   it('require MAIL_FROM with SMTP_URL, and send no mail without a server', () => {
     expect(errorsOf({ SMTP_URL: 'smtp://mail.example' })).toBe('MAIL_FROM: is required with SMTP_URL');
     expect(read({ MAIL_FROM: 'a@example.com' }).mail).toBeNull();
@@ -189,6 +239,17 @@ describe('settings', () => {
       'smtp://:%ff@mail.example',
     ]],
     ['MAIL_FROM', ['nobody', 'Launch <launch>', 'a@example.com, b@example.com', '<>']],
+    ['OIDC_ISSUER', [
+      'id.example', 'http://id.example', 'ftp://localhost', 'https://user@id.example', 'https://id.example?a', 'https://id.example#a',
+      'https://id.example/.well-known/openid-configuration', 'https://login.example/Common/v2.0', 'https://login.example/organizations',
+      `https://id.example/${'a'.repeat(240)}`, 'http://localhost.example',
+    ]],
+    ['OIDC_NAME', ['n'.repeat(61)]],
+    ['OIDC_SCOPES', ['email', 'openid,email']],
+    ['OIDC_ACCOUNT', ['nobody']],
+    ['OIDC_ROLES', ['admins', 'admins:', ':owner', 'admins:boss', '*:viewer,x']],
+    ['OIDC_TRUST_EMAIL', ['yes']],
+    ['PASSWORD_LOGIN', ['off']],
     ['AUDIT_LOG', ['true', 'stderr', 'STDOUT', 'file']],
     ['TRANSFER_DIR', ['/no/such/directory', '/etc/passwd']],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
@@ -265,15 +326,17 @@ describe('a secret in a file', () => {
     OWNER_PASSWORD: 'a pass word of mine',
     SMTP_URL: 'smtp://user:pass@mail.example',
     REDIS_URL: 'redis://redis',
+    OIDC_CLIENT_SECRET: 'of the client',
   };
 
   it('counts as its variable, without the newline at its end', () => {
     expect(Object.keys(values)).toEqual(SECRETS);
     for (const end of ['', '\n', '\r\n']) {
       const files = SECRETS.map((name) => [`${name}_FILE`, write(name, `${values[name]}${end}`)]);
-      const expected = { ...values, ...(end === '' && { DATABASE_PASSWORD: ' p/a:ss' }), MAIL_FROM: 'a@example.com' };
+      const more = { MAIL_FROM: 'a@example.com', OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'waitlist' };
+      const expected = { ...values, ...(end === '' && { DATABASE_PASSWORD: ' p/a:ss' }), ...more };
 
-      expect(readConfig({ ...Object.fromEntries(files), MAIL_FROM: 'a@example.com' })).toEqual(readConfig(expected));
+      expect(readConfig({ ...Object.fromEntries(files), ...more })).toEqual(readConfig(expected));
     }
   });
 

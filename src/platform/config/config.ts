@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
 import { HTTP_URL_RULE, isHttpUrl, percentDecoded } from '../contract/formats.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
+import { parseIssuer, parseRoles } from './sso.js';
 
 const SECRET_BYTES_MIN = 32;
 const DATA_DIRECTORY = 'data';
@@ -49,6 +50,12 @@ const digits = z.string().regex(/^\d+$/, 'must be a whole number').transform(Num
 const numberBetween = (min: number, max: number) =>
   digits.pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 const wholeNumber = (fallback: number, min: number, max: number) => numberBetween(min, max).default(fallback);
+const flag = (fallback: 'true' | 'false') =>
+  z
+    .enum(['true', 'false'], 'must be true or false')
+    .default(fallback)
+    .transform((value) => value === 'true');
+const emailAddress = z.string().refine((value) => emailKey(value) !== null, 'must be an email address');
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const networks = list.refine((items) => items.every((item) => network.safeParse(item).success), {
   error: 'must be a comma-separated list of IP addresses or networks',
@@ -70,6 +77,8 @@ const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d{0,5})?$/;
 const SMTP_FORM = 'must be smtp://user:password@host:port, or smtps:// for TLS from the start';
 
 const DAY_SECONDS = 86_400;
+/** The text of a button has room for it. */
+const SSO_NAME_LENGTH_MAX = 60;
 /** A login ends after this time, however often it is renewed, so no token needs to live longer. */
 export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
@@ -82,6 +91,7 @@ export const SECRETS = [
   'OWNER_PASSWORD',
   'SMTP_URL',
   'REDIS_URL',
+  'OIDC_CLIENT_SECRET',
 ];
 
 const Environment = z.object({
@@ -101,10 +111,7 @@ const Environment = z.object({
     .refine((secrets) => !secrets.some(isRepetition), 'a secret must not be one text repeated'),
   ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
   REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, LOGIN_LIFETIME_SECONDS),
-  OWNER_EMAIL: z
-    .string()
-    .refine((value) => emailKey(value) !== null, 'must be an email address')
-    .optional(),
+  OWNER_EMAIL: emailAddress.optional(),
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
   PUBLIC_BASE_URL: httpUrl
     .refine(
@@ -136,13 +143,28 @@ const Environment = z.object({
   ),
   SMTP_URL: z.string().transform(parseSmtpUrl).optional(),
   MAIL_FROM: z.string().transform(parseSender).optional(),
+  PASSWORD_LOGIN: flag('true'),
+  OIDC_ISSUER: z.string().trim().transform(parseIssuer).optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_NAME: z
+    .string()
+    .trim()
+    .max(SSO_NAME_LENGTH_MAX, `must have at most ${SSO_NAME_LENGTH_MAX} characters`)
+    .optional(),
+  OIDC_SCOPES: z
+    .string()
+    .default('openid email profile')
+    .transform((value) => value.split(/\s+/).filter(Boolean))
+    .refine((scopes) => scopes.includes('openid'), 'must be a list, with spaces between, that has openid'),
+  OIDC_ACCOUNT: emailAddress.optional(),
+  OIDC_ROLE_CLAIM: z.string().trim().optional(),
+  OIDC_ROLES: z.string().transform(parseRoles).optional(),
+  OIDC_TRUST_EMAIL: flag('false'),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
   AUDIT_LOG: z.literal('stdout', 'must be stdout').optional(),
   TRANSFER_DIR: z.string().refine(isWritableDirectory, 'must be a directory that this user may write to').optional(),
-  DOCS_ENABLED: z
-    .enum(['true', 'false'], 'must be true or false')
-    .default('true')
-    .transform((value) => value === 'true'),
+  DOCS_ENABLED: flag('true'),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -171,6 +193,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
   if (env.SMTP_URL && !env.MAIL_FROM) throw new ConfigError('MAIL_FROM: is required with SMTP_URL');
   const database = completeDatabase(env, setBy);
+  const sso = completeSso(env, setBy);
   const publicBaseUrl = env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`;
   return {
     port: env.PORT,
@@ -183,6 +206,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     accessTokenTtlSeconds: env.ACCESS_TOKEN_TTL,
     refreshTokenTtlSeconds: env.REFRESH_TOKEN_TTL,
     firstOwner: { email: env.OWNER_EMAIL, password: env.OWNER_PASSWORD },
+    /** Whether members log in by passwords. */
+    passwordLogin: env.PASSWORD_LOGIN,
+    sso,
     publicBaseUrl,
     /** The path of `publicBaseUrl`, without a slash at its end. */
     basePath: new URL(publicBaseUrl).pathname.replace(/\/$/, ''),
@@ -312,6 +338,41 @@ function completeDatabase(
     throw new ConfigError(`${setBy('DATABASE_PASSWORD')}: differs from the password in DATABASE_URL`);
   const clientCertificate = readClientCertificate(env.DATABASE_TLS_CERT_FILE, env.DATABASE_TLS_KEY_FILE, database.tls);
   return { ...database, username, password, clientCertificate };
+}
+
+/** The provider of single sign-on; null without one. */
+function completeSso(env: z.infer<typeof Environment>, setBy: (name: string) => string) {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  const { OIDC_ROLE_CLAIM: claim, OIDC_ROLES: rules } = env;
+  requireTogether({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret }, setBy);
+  requireTogether({ OIDC_ROLE_CLAIM: claim, OIDC_ROLES: rules }, setBy);
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+    if (!env.PASSWORD_LOGIN) throw new ConfigError('PASSWORD_LOGIN: false requires OIDC_ISSUER: nobody could log in');
+    return null;
+  }
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    /** What the button says after "Sign in with". */
+    name: env.OIDC_NAME ?? new URL(issuer).host,
+    scopes: env.OIDC_SCOPES,
+    /** The email of an owner whose account everybody joins who signs in without an invitation. */
+    account: env.OIDC_ACCOUNT,
+    /** The claim with groups, and the roles that they give; null if roles are set at the desk alone. */
+    roles: claim !== undefined && rules ? { claim, rules } : null,
+    /** Whether an email of which the provider does not say so counts as verified. */
+    trustsEmail: env.OIDC_TRUST_EMAIL,
+  };
+}
+
+/** @throws ConfigError if some of the variables are set and others are not */
+function requireTogether(values: Readonly<Record<string, unknown>>, setBy: (name: string) => string): void {
+  const names = Object.keys(values);
+  const given = names.find((name) => values[name] !== undefined);
+  const missing = names.find((name) => values[name] === undefined);
+  if (given !== undefined && missing !== undefined)
+    throw new ConfigError(`${missing}: is required with ${setBy(given)}`);
 }
 
 function readClientCertificate(cert: string | undefined, key: string | undefined, tls: boolean) {

@@ -240,6 +240,11 @@ const HEADERS: Components['headers'] = {
     required: true,
     schema: { type: 'string', maxLength: 4096 },
   },
+  'Sign-On-Cookie': {
+    description:
+      'The cookie of a sign-in or a link at the provider, or one that removes it (`HttpOnly`, `SameSite=Lax`); with a new login also that of `POST /api/v1/auth/session`.',
+    schema: { type: 'string', maxLength: 4096 },
+  },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', required: true, schema: SECONDS },
   'WWW-Authenticate': {
     description: 'RFC 6750: `Bearer error="invalid_token"` if a token was sent that is invalid; otherwise `Bearer`.',

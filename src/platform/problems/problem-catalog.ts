@@ -71,6 +71,11 @@ const CATALOG = {
     remedy: 'Check `current_password`. After repeated failures, further attempts get 429.',
     errors: [{ field: 'current_password', rule: 'match', message: 'is not the password of the account' }],
   },
+  PASSWORD_LOGIN_OFF: {
+    status: 403,
+    detail: 'This service has no logins by password.',
+    remedy: 'Sign in by single sign-on: `GET /api/v1/auth/methods` says whether it is on.',
+  },
   FOREIGN_ORIGIN: {
     status: 403,
     detail: 'Only pages of this service may call this operation.',

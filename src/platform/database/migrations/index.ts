@@ -8,6 +8,7 @@ import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
 import { welcomeMails } from './1795996800000-welcome-mails.js';
 import { members } from './1796083200000-members.js';
+import { singleSignOn } from './1796083400000-single-sign-on.js';
 import { loginClient } from './1796083600000-login-client.js';
 
 /** Later migrations go behind these; a released one never changes. */
@@ -22,6 +23,7 @@ export const migrations = [
   ...leaveLinks,
   ...welcomeMails,
   ...members,
+  ...singleSignOn,
   ...loginClient,
 ];
 

@@ -11,6 +11,8 @@ import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { AuthMetrics } from './auth.metrics.js';
+import type { LoginRequest } from './auth.service.js';
+import { clientName } from './client-name.js';
 import { LoginAuditService } from './login-audit.service.js';
 import { LoginStore } from './login.store.js';
 import { roleOf, type SsoSettings, verifiedEmail } from './sso-claims.js';
@@ -65,7 +67,7 @@ export class SsoService {
    * A login, or a linked identity, by the query with which the browser came back from the provider; else back to the
    * desk with an error. @throws Problem `NOT_FOUND` without single sign-on
    */
-  async finish(query: string, pending: PendingSignIn | null, request: Sender): Promise<SsoStep> {
+  async finish(query: string, pending: PendingSignIn | null, request: LoginRequest): Promise<SsoStep> {
     const settings = this.settings();
     const isOurs = pending !== null && new URLSearchParams(query).get('state') === pending.state;
     const page = pending?.linksLogin ? 'desk/profile' : 'desk/sign-in';
@@ -84,7 +86,7 @@ export class SsoService {
       const { member, isKeptOwner } = await this.identities.signIn(visitor, request);
       if (isKeptOwner)
         this.tasks.log.warn({ member: member.id }, 'the last owner stays owner, although the groups give another role');
-      const login = await this.tokens.issue(member, 'sso');
+      const login = await this.tokens.issue(member, clientName(request.headers['user-agent']), 'sso');
       this.metrics.logins.inc({ outcome: 'success' });
       return { location: this.pageOf('desk'), pending: null, login };
     });

@@ -6,7 +6,7 @@ const ARROWS = {
   fraud: [],
   outbox: ['fraud'],
   queue: ['fraud', 'outbox'],
-  account: [],
+  account: ['outbox'],
   auth: ['account'],
   waitlist: ['fraud', 'queue', 'account', 'auth'],
   signup: ['fraud', 'waitlist', 'queue'],

@@ -13,6 +13,7 @@ import type { AccountEntity } from './account.entity.js';
 import { AccountKeyStore } from './account-key.store.js';
 import { AccountStore, type OwnedAccount } from './account.store.js';
 import type { MemberEntity } from './member.entity.js';
+import { MemberLinkStore } from './member-link.store.js';
 import { MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
 import { requirePassword } from './password-strength.js';
@@ -41,6 +42,7 @@ export class AccountService {
     private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly members: MemberStore,
+    private readonly links: MemberLinkStore,
     private readonly keys: AccountKeyStore,
     private readonly passwords: PasswordHasher,
     private readonly writes: AccountWriteService,
@@ -131,11 +133,15 @@ export class AccountService {
   async disable(email: string): Promise<void> {
     const { id } = await this.getByOwner(email);
     const disable = this.accounts.update(id, { disabledAt: new Date() });
-    const ends = [this.members.endLogins({ accountId: id }), this.keys.deleteAll(id)];
+    const ends = [
+      this.members.endLogins({ accountId: id }),
+      this.links.end({ accountId: id }),
+      this.keys.deleteAll(id),
+    ];
     await this.change(operatorWrite(id), 'account_disabled', together([disable, ...ends]));
   }
 
-  /** Lets the members log in again. Logins of before stay ended. @throws Problem `ACCOUNT_NOT_FOUND` */
+  /** Lets the members log in again. Logins and links of before stay ended. @throws Problem `ACCOUNT_NOT_FOUND` */
   async enable(email: string): Promise<void> {
     const { id } = await this.getByOwner(email);
     await this.change(operatorWrite(id), 'account_enabled', this.accounts.update(id, { disabledAt: null }));

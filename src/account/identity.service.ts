@@ -10,6 +10,7 @@ import { known, type Query, type Session, together } from '../platform/database/
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import type { MemberEntity, Role } from './member.entity.js';
+import { MemberLinkStore } from './member-link.store.js';
 import { type Member, MEMBERS_MAX } from './member.service.js';
 import { type MemberAndAccount, MemberStore } from './member.store.js';
 import { SsoRefusal } from './sso-refusal.js';
@@ -44,6 +45,7 @@ export class IdentityService {
     private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly members: MemberStore,
+    private readonly links: MemberLinkStore,
     private readonly audit: AuditLog,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -108,8 +110,12 @@ export class IdentityService {
         ? this.members.update(member.id, { role, ssoIssuer, ssoSubject, joinedAt })
         : this.members.insert(member);
       const origin = { ...this.audit.originOf(request, member.id), accountId, uuids: [member.id] };
-      if (actions.length > 0)
-        await transaction.commit([save, ...actions.map((action) => this.audit.record({ ...origin, action }))]);
+      await transaction.commit([
+        ...(actions.length > 0 ? [save] : []),
+        // Whoever signs in needs no invitation and no new password.
+        this.links.end({ id: member.id }),
+        ...actions.map((action) => this.audit.record({ ...origin, action })),
+      ]);
       return { member, isKeptOwner };
     });
   }

@@ -8,10 +8,11 @@ import { Database } from '../platform/database/database.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
 import type { AccountWrite } from '../platform/idempotency/account-write.js';
-import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
+import { AccountWriteService, type WriteRecord } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { AccountStore } from './account.store.js';
 import { type MemberEntity, type Role, type SignIn, signInsOf, statusOf } from './member.entity.js';
+import { MemberLinkStore } from './member-link.store.js';
 import { type MemberAndAccount, type MemberPageRequest, MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
 import { requirePassword } from './password-strength.js';
@@ -26,7 +27,6 @@ export interface NewMember {
   readonly email: string;
   readonly role: Role;
   readonly name: string | null;
-  readonly password: string;
 }
 
 /** What is undefined stays as it is. */
@@ -35,6 +35,19 @@ export interface MemberChanges {
   readonly name?: string | null | undefined;
   readonly isActive?: boolean | undefined;
 }
+
+/** A change of a member. */
+export interface MemberChange {
+  /** The member after it; null if it is removed. */
+  readonly changed: Member | null;
+  /** Each leaves an event. Without any, nothing is stored. */
+  readonly actions: readonly AuditAction[];
+  readonly query: Query<unknown>;
+  readonly answer?: Answer;
+}
+
+/** What the answer to a repeat needs. */
+type Answer = Pick<WriteRecord, 'wholeAnswer' | 'isSecret'>;
 
 export interface MemberPage {
   readonly members: readonly Member[];
@@ -49,6 +62,7 @@ export class MemberService {
     private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly members: MemberStore,
+    private readonly links: MemberLinkStore,
     private readonly passwords: PasswordHasher,
     private readonly writes: AccountWriteService,
     private readonly audit: AuditLog,
@@ -87,27 +101,47 @@ export class MemberService {
    * Adds an active member.
    * @throws Problem `INVALID_REQUEST` for a bad email or password, `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
    */
-  async add({ email, role, name, password }: NewMember, write: AccountWrite): Promise<Member> {
+  async add({ password, ...invitee }: NewMember & { readonly password: string }, write: AccountWrite): Promise<Member> {
+    const invited = this.newMember(invitee, write);
+    await requirePassword(password, invited.email);
+    const passwordHash = await this.passwords.hash(password);
+    const member = { ...invited, passwordHash, joinedAt: invited.createdAt };
+    await this.insert(member, write, () => ({ actions: ['member_joined'], query: known(undefined) }));
+    return member;
+  }
+
+  /** A member who has not joined yet, to {@link insert}. @throws Problem `INVALID_REQUEST` for a bad email */
+  newMember({ email, role, name }: NewMember, { accountId }: Pick<AccountWrite, 'accountId'>): Member {
     const key = emailKey(email);
     if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
-    await requirePassword(password, email);
-    const now = new Date();
-    const member: Member = {
+    return {
       id: uuidV7(),
-      accountId: write.accountId,
+      accountId,
       email: email.trim(),
       emailKey: key,
       name,
       role,
-      passwordHash: await this.passwords.hash(password),
+      passwordHash: null,
       ssoIssuer: null,
       ssoSubject: null,
       tokenVersion: 0,
-      joinedAt: now,
+      joinedAt: null,
       disabledAt: null,
-      createdAt: now,
+      createdAt: new Date(),
       lastLoginAt: null,
     };
+  }
+
+  /**
+   * Inserts a new member under the lock of the account, with what `decide` adds in the same transaction. Does nothing
+   * in a retry after the answer to COMMIT was lost.
+   * @throws Problem `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
+   */
+  async insert(
+    member: Member,
+    write: AccountWrite,
+    decide: (transaction: Session) => Omit<MemberChange, 'changed'> | Promise<Omit<MemberChange, 'changed'>>,
+  ): Promise<void> {
     try {
       await this.database.pipelinedTransaction(async (transaction) => {
         if (!(await this.writes.isNew(transaction, write))) return;
@@ -115,14 +149,18 @@ export class MemberService {
         // A statement of its own: that of the lock would count the members as they were before it waited.
         if ((await transaction.one(this.members.count(write.accountId))) >= MEMBERS_MAX)
           throw new Problem('TOO_MANY_MEMBERS');
-        await transaction.commit([this.members.insert(member), this.recordAll(write, ['member_joined'], member.id)]);
+        const { query, actions, answer } = await decide(transaction);
+        await transaction.commit([
+          this.members.insert(member),
+          query,
+          this.recordAll(write, actions, member.id, answer),
+        ]);
       });
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       // An attempt whose answer was lost may have added this very member.
-      if ((await this.findByEmailKey(key))?.member.id !== member.id) throw new Problem('EMAIL_TAKEN');
+      if ((await this.findByEmailKey(member.emailKey))?.member.id !== member.id) throw new Problem('EMAIL_TAKEN');
     }
-    return member;
   }
 
   /** @throws Problem `MEMBER_NOT_FOUND`, `LAST_OWNER` */
@@ -147,7 +185,8 @@ export class MemberService {
           const { role: newRole, name: newName, disabledAt } = changed;
           const update = this.members.update(id, { role: newRole, name: newName, disabledAt });
           // Those of before stay ended when the member is enabled again.
-          const end = isEnabledOrDisabled && isDisabled ? this.members.endLogins({ id }) : known(undefined);
+          const ends = together([this.members.endLogins({ id }), this.links.end({ id })]);
+          const end = isEnabledOrDisabled && isDisabled ? ends : known(undefined);
           return { changed, actions, query: together([update, end]) };
         }),
       () => undefined,
@@ -163,7 +202,7 @@ export class MemberService {
         this.change(id, write, () => ({
           changed: null,
           actions: ['member_removed'],
-          query: this.members.delete(id),
+          query: together([this.members.delete(id), this.links.end({ id })]),
         })),
       () => undefined,
     );
@@ -176,31 +215,31 @@ export class MemberService {
     await this.change(id, write, (member) => ({
       changed: { ...member, passwordHash },
       actions: ['password_set'],
-      query: together([this.members.update(id, { passwordHash }), this.members.endLogins({ id })]),
+      query: together([
+        this.members.update(id, { passwordHash }),
+        this.members.endLogins({ id }),
+        this.links.end({ id }),
+      ]),
     }));
   }
 
   /**
-   * Changes a member under the lock of its account, with an event for each action. `changed` is the member after that,
-   * null if it is removed. Does nothing in a retry after the answer to COMMIT was lost.
+   * Changes a member under the lock of its account, with an event for each action. Does nothing in a retry after the
+   * answer to COMMIT was lost.
    * @throws Problem `MEMBER_NOT_FOUND`, `LAST_OWNER`
    */
-  private async change(
+  async change(
     id: string,
     write: AccountWrite,
-    decide: (member: Member) => {
-      readonly changed: Member | null;
-      readonly actions: readonly AuditAction[];
-      readonly query: Query<unknown>;
-    },
+    decide: (member: Member, transaction: Session) => MemberChange | Promise<MemberChange>,
   ): Promise<void> {
     await this.database.pipelinedTransaction(async (transaction) => {
       if (!(await this.writes.isNew(transaction, write))) return;
       await transaction.one(this.accounts.lock(write.accountId));
       const member = (await transaction.one(this.members.find(write.accountId, id))) ?? throwNotFound();
-      const { changed, actions, query } = decide(member);
+      const { changed, actions, query, answer } = await decide(member, transaction);
       await this.requireOwner(transaction, member, changed);
-      if (actions.length > 0) await transaction.commit([query, this.recordAll(write, actions, id)]);
+      if (actions.length > 0) await transaction.commit([query, this.recordAll(write, actions, id, answer)]);
     });
   }
 
@@ -216,11 +255,16 @@ export class MemberService {
   }
 
   /** The event that {@link AccountWriteService} stores, and further ones for further actions. */
-  private recordAll(write: AccountWrite, [first, ...more]: readonly AuditAction[], id: string): Query<unknown> {
+  private recordAll(
+    write: AccountWrite,
+    [first, ...more]: readonly AuditAction[],
+    id: string,
+    answer: Answer = {},
+  ): Query<unknown> {
     const { accountId, memberId, requestId, addressHash } = write;
     if (first === undefined) return known(undefined);
     return together([
-      this.writes.record(write, { action: first, waitlistId: null, uuids: [id] }),
+      this.writes.record(write, { action: first, waitlistId: null, uuids: [id], ...answer }),
       ...more.map((action) => this.audit.record({ accountId, memberId, requestId, addressHash, action, uuids: [id] })),
     ]);
   }

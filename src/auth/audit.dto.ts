@@ -47,7 +47,7 @@ export class AuditEventDto {
     type: String,
     nullable: true,
     description:
-      'The member who did it or, of a failed login, tried. Null for an account key, a command of the operator, and the service itself.',
+      'The member who did it or, of a failed login and a forgotten password, whose email was given. Null for an account key, a command of the operator, and the service itself.',
   })
   member!: string | null;
 

@@ -9,6 +9,14 @@ const PASSWORD = {
   format: 'password',
   example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
 } as const;
+export const NEW_PASSWORD = {
+  description:
+    'The password that you get. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
+  minLength: PASSWORD_LENGTH_MIN,
+  maxLength: PASSWORD_LENGTH_MAX,
+  format: 'password',
+  example: 'brisk otter plum canyon fizz',
+} as const;
 export const ACCESS_TOKEN = {
   description: 'Bearer token for the operations of an account.',
   maxLength: 2048,
@@ -46,13 +54,6 @@ export class ChangePasswordDto {
   @AnyText({ ...PASSWORD, example: 'the one before 4711', description: 'The password that you have.' })
   current_password!: string;
 
-  @AnyText({
-    description:
-      'The password that you get. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
-    minLength: PASSWORD_LENGTH_MIN,
-    maxLength: PASSWORD_LENGTH_MAX,
-    format: 'password',
-    example: 'brisk otter plum canyon fizz',
-  })
+  @AnyText(NEW_PASSWORD)
   new_password!: string;
 }

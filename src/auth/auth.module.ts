@@ -9,12 +9,14 @@ import { AuditController } from './audit.controller.js';
 import { AuthController } from './auth.controller.js';
 import { AuthMetrics } from './auth.metrics.js';
 import { AuthService } from './auth.service.js';
+import { ForgottenPasswordService } from './forgotten-password.service.js';
 import { LoginAuditService } from './login-audit.service.js';
 import { LoginEntity } from './login.entity.js';
 import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { LongCallService } from './long-call.service.js';
 import { MemberController } from './member.controller.js';
+import { MemberLinkController } from './member-link.controller.js';
 import { SessionController } from './session.controller.js';
 import { SsoController } from './sso.controller.js';
 import { SsoCookie } from './sso-cookie.js';
@@ -33,6 +35,7 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
     SsoController,
     AccountController,
     MemberController,
+    MemberLinkController,
     AccountKeyController,
     AuditController,
   ],
@@ -42,6 +45,7 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
     TokenService,
     LoginThrottle,
     LoginAuditService,
+    ForgottenPasswordService,
     LongCallService,
     SessionCookie,
     SsoService,

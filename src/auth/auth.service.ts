@@ -3,6 +3,7 @@ import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { emailKey } from '../platform/contract/email.js';
 import { Problem } from '../platform/problems/problem.js';
 import { type Member, MemberService } from '../account/member.service.js';
+import { MemberLinkService } from '../account/member-link.service.js';
 import { PasswordHasher } from '../account/password-hasher.js';
 import { requirePassword } from '../account/password-strength.js';
 import { statusOf } from '../account/member.entity.js';
@@ -23,6 +24,7 @@ export interface LoginRequest extends Sender {
 export class AuthService {
   constructor(
     private readonly members: MemberService,
+    private readonly links: MemberLinkService,
     private readonly logins: LoginStore,
     private readonly tokens: TokenService,
     private readonly throttle: LoginThrottle,
@@ -59,7 +61,8 @@ export class AuthService {
     await requirePassword(newPassword, member.email, 'new_password');
     const passwordHash = await this.passwords.hash(newPassword);
     const origin = this.audit.originOf(request, member.id);
-    const isChanged = await this.logins.changePassword(login, accountId, passwordHash, origin);
+    const ending = this.links.end(member.id);
+    const isChanged = await this.logins.changePassword(login, accountId, passwordHash, ending, origin);
     if (!isChanged) throw new Problem('INVALID_TOKEN');
   }
 

@@ -136,8 +136,15 @@ export class LoginStore {
 
   /**
    * Sets the member's password and ends all logins but `kept`. Returns false and changes nothing if that one has ended.
+   * `ending` ends what else a changed password ends.
    */
-  async changePassword(kept: LoginEntity, accountId: number, passwordHash: string, origin: Origin): Promise<boolean> {
+  async changePassword(
+    kept: LoginEntity,
+    accountId: number,
+    passwordHash: string,
+    ending: Query<unknown>,
+    origin: Origin,
+  ): Promise<boolean> {
     const { memberId, tokenVersion } = kept;
     const event = { id: uuidV7(), accountId, action: 'password_changed', ...origin } as const;
     return this.database.transaction(async (manager, session) => {
@@ -149,7 +156,7 @@ export class LoginStore {
       const { affected } = await manager.update(MemberEntity, { id: memberId, tokenVersion }, changes);
       if (affected !== 1) return false;
       await manager.update(LoginEntity, { id: kept.id }, { tokenVersion: next });
-      await session.one(this.audit.record(event));
+      await session.all([ending, this.audit.record(event)]);
       return true;
     });
   }

@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import {
+  ApiCreatedResponse,
   ApiExtraModels,
   ApiNoContentResponse,
   ApiOkResponse,
@@ -8,6 +9,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { MemberLinkService } from '../account/member-link.service.js';
 import { type Member, MemberService } from '../account/member.service.js';
 import { UuidParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
@@ -15,7 +17,17 @@ import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { CurrentCaller, MemberOnly } from './access.js';
 import type { Caller } from './caller.js';
-import { ListMembersDto, MemberDto, PAGE_SIZE_MAX, UpdateMemberDto, UpdateOwnMemberDto } from './member.dto.js';
+import {
+  InvitedMemberDto,
+  InviteMemberDto,
+  ListMembersDto,
+  MemberDto,
+  PAGE_SIZE_MAX,
+  StartedResetDto,
+  UpdateMemberDto,
+  UpdateOwnMemberDto,
+} from './member.dto.js';
+import { NeedsPasswordLogin } from './password-login.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from './repeatable.js';
 import type { TokenCaller } from './token.service.js';
 
@@ -30,6 +42,7 @@ export class MemberController {
 
   constructor(
     private readonly members: MemberService,
+    private readonly links: MemberLinkService,
     private readonly pageHeaders: PageHeaders,
   ) {}
 
@@ -54,6 +67,56 @@ export class MemberController {
     const page = await this.members.list(accountId, ListMembersDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
     return page.members.map((member) => this.dtoOf(member));
+  }
+
+  @Post()
+  @MemberOnly('owner')
+  @Repeatable()
+  @ApiOperation({
+    summary: 'Invite a member',
+    description:
+      'Adds a member who joins by a link. The answer has the link, this once, and the invited member gets it by mail if the service sends mail. An account has at most 1,000 members.',
+  })
+  @ApiCreatedResponse({ description: 'The invited member, with the link.', type: InvitedMemberDto })
+  @ApiProblems(...CALLER_PROBLEMS, 'EMAIL_TAKEN', 'TOO_MANY_MEMBERS', ...REPEAT_PROBLEMS)
+  async inviteMember(@Write() write: AccountWrite, @Body() body: InviteMemberDto): Promise<InvitedMemberDto> {
+    return InvitedMemberDto.fromInvited(await this.links.invite(InviteMemberDto.toInvitee(body), write));
+  }
+
+  @Post(':id/invitation')
+  @MemberOnly('owner')
+  @Repeatable()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Invite a member again',
+    description: 'Gives a member who has not joined yet a new link. The earlier one ends.',
+  })
+  @ApiOkResponse({ description: 'The invited member, with the link.', type: InvitedMemberDto })
+  @ApiProblems(...CALLER_PROBLEMS, 'MEMBER_NOT_FOUND', 'MEMBER_ACTIVE', ...REPEAT_PROBLEMS)
+  async inviteMemberAgain(
+    @Write() write: AccountWrite,
+    @UuidParam('id', MEMBER_ID) id: string,
+  ): Promise<InvitedMemberDto> {
+    return InvitedMemberDto.fromInvited(await this.links.inviteAgain(id, write));
+  }
+
+  @Post(':id/password_reset')
+  @MemberOnly('owner')
+  @NeedsPasswordLogin()
+  @Repeatable()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Start a password reset',
+    description:
+      'Mails an active member a link that sets a new password. Without mail, the answer has the link, this once. The present password and logins go on until the link is used. An earlier link ends, unless `mailed` is false for a bound: then nothing changes.',
+  })
+  @ApiOkResponse({ description: 'What became of the link.', type: StartedResetDto })
+  @ApiProblems(...CALLER_PROBLEMS, 'PASSWORD_LOGIN_OFF', 'MEMBER_NOT_FOUND', 'MEMBER_NOT_ACTIVE', ...REPEAT_PROBLEMS)
+  async startPasswordReset(
+    @Write() write: AccountWrite,
+    @UuidParam('id', MEMBER_ID) id: string,
+  ): Promise<StartedResetDto> {
+    return StartedResetDto.from(await this.links.startReset(id, write));
   }
 
   @Get('me')

@@ -8,8 +8,9 @@ import {
   type SignIn,
   statusOf,
 } from '../account/member.entity.js';
-import type { Member, MemberChanges, MemberPageRequest } from '../account/member.service.js';
-import { Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
+import type { Invited, StartedReset } from '../account/member-link.service.js';
+import type { Member, MemberChanges, MemberPageRequest, NewMember } from '../account/member.service.js';
+import { Email, Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 
@@ -62,6 +63,22 @@ export class UpdateMemberDto {
 
   static toChanges({ role, name, is_active }: UpdateMemberDto): MemberChanges {
     return { role, name: nameOf(name), isActive: is_active };
+  }
+}
+
+@KnownFieldsOnly(...SENT_BACK)
+export class InviteMemberDto {
+  @Email({ description: 'Where the invitation goes. No other member of the service may have it.' })
+  email!: string;
+
+  @OneOf({ ...ROLE, enum: ROLES, enumName: 'Role' })
+  role!: Role;
+
+  @PersonName({ ...NAME, optional: true, description: 'The name, which the member can change.' })
+  name?: string | null;
+
+  static toInvitee({ email, role, name }: InviteMemberDto): NewMember {
+    return { email, role, name: nameOf(name) ?? null };
   }
 }
 
@@ -120,6 +137,46 @@ export class MemberDto {
       created_at: timestamp(createdAt),
       last_login_at: lastLoginAt && timestamp(lastLoginAt),
     };
+  }
+}
+
+const MAILED = {
+  description:
+    'Whether the link is mailed: not without `SMTP_URL`, nor beyond 5 such mails a day to one mailbox or 50 a day of one account.',
+} as const;
+
+export class InvitedMemberDto extends MemberDto {
+  @ApiProperty({
+    description: 'The link by which the member joins, once, for 7 days. It is shown this once.',
+    maxLength: 2048,
+    example: 'https://waitlist.example.com/desk/invitation#Zm9yZ2V0IG1lIG5vdCwgSSBhbSBhIHRva2Vu…',
+  })
+  invitation_url!: string;
+
+  @ApiProperty(MAILED)
+  mailed!: boolean;
+
+  static fromInvited({ member, invitationUrl, isMailed }: Invited): InvitedMemberDto {
+    // Nobody who is invited can log in yet.
+    return { ...MemberDto.from(member, []), invitation_url: invitationUrl, mailed: isMailed };
+  }
+}
+
+export class StartedResetDto {
+  @ApiProperty(MAILED)
+  mailed!: boolean;
+
+  @ApiProperty({
+    required: false,
+    description:
+      'The link that sets a new password, once, for an hour. Only without `SMTP_URL`: otherwise it is mailed to the member and shown to nobody.',
+    maxLength: 2048,
+    example: 'https://waitlist.example.com/desk/reset#Zm9yZ2V0IG1lIG5vdCwgSSBhbSBhIHRva2Vu…',
+  })
+  reset_url?: string;
+
+  static from({ isMailed, resetUrl }: StartedReset): StartedResetDto {
+    return { mailed: isMailed, ...(resetUrl !== null && { reset_url: resetUrl }) };
   }
 }
 

@@ -36,8 +36,9 @@ export interface MailingWaitlist extends WholeWaitlist {
   readonly mails: Mails;
 }
 
-/** The kinds of which mails are due, each with the seconds since the first became due. */
-export type DueKinds = ReadonlyMap<MailEntity['kind'], number>;
+/** The kinds of which mails are due, each with the seconds since the first became due. `member`: a link to a member. */
+export type DueKinds = ReadonlyMap<DueKind, number>;
+export type DueKind = MailEntity['kind'] | 'member';
 
 /** Waitlists with due mails, and the id from which to look for further ones: 0 if there are none. */
 export interface Waiting {
@@ -66,8 +67,9 @@ export class DueMailStore {
       (kind) =>
         `SELECT '${kind}' AS kind, MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending' AND kind = '${kind}'`,
     );
-    return select<{ kind: MailEntity['kind']; due: Date | string | null }, DueKinds>(
-      firsts.join(' UNION ALL '),
+    const toMember = `SELECT 'member' AS kind, MIN(next_attempt_at) AS due FROM member_mail WHERE status = 'pending'`;
+    return select<{ kind: DueKind; due: Date | string | null }, DueKinds>(
+      [...firsts, toMember].join(' UNION ALL '),
       [],
       (rows) => {
         const seconds = rows.flatMap(({ kind, due }) =>
@@ -209,16 +211,16 @@ export class DueMailStore {
     return this.mails.update({ id, attempts, status: 'pending' }, change);
   }
 
-  /** With the welcomes that are no mails yet; at most {@link COUNTED_MAX}. */
+  /** With those to members, and the welcomes that are no mails yet; at most {@link COUNTED_MAX}. */
   countPending(): Query<number> {
-    const mails = select<{ count: number }, number>(
-      `SELECT COUNT(*) AS count FROM (SELECT 1 FROM mail WHERE status = 'pending' LIMIT ?) AS counted`,
-      [COUNTED_MAX],
-      ([row]) => Number(row?.count ?? 0),
-    );
-    return mapped(together([mails, this.welcomes.count(COUNTED_MAX)]), ([due, welcomes]) =>
-      Math.min(due + welcomes, COUNTED_MAX),
-    );
+    const pendingOf = (table: 'mail' | 'member_mail') =>
+      select<{ count: number }, number>(
+        `SELECT COUNT(*) AS count FROM (SELECT 1 FROM ${table} WHERE status = 'pending' LIMIT ?) AS counted`,
+        [COUNTED_MAX],
+        ([row]) => Number(row?.count ?? 0),
+      );
+    const counts = together([pendingOf('mail'), pendingOf('member_mail'), this.welcomes.count(COUNTED_MAX)]);
+    return mapped(counts, ([due, toMembers, welcomes]) => Math.min(due + toMembers + welcomes, COUNTED_MAX));
   }
 
   /** Seconds since the oldest due mail, or a welcome that is none yet, became due; 0 if none is due. */

@@ -1,10 +1,12 @@
 import { textsInLanguage } from '../../web/page/catalogs.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
+import type { MemberMailKind } from '../outbox/member-mail.entity.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink } from '../queue/record/referral-link.js';
 import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../queue/settings/mail-words.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
+import { MEMBER_TEXTS } from './member-texts.js';
 import { OWNER_TEXTS } from './owner-texts.js';
 
 /** The settings that mails show, and the owner's words. */
@@ -147,6 +149,33 @@ export function webhookDisabledMail(waitlist: Named, url: string, deskUrl: strin
     button: { label: OWNER_TEXTS.webhook_disabled_button, url: deskUrl },
     note: '',
   });
+}
+
+/** Whom a mail with a link goes to. */
+export interface AddressedMember {
+  readonly email: string;
+  readonly role: string;
+  /** Null until it is set. */
+  readonly accountName: string | null;
+}
+
+/** Has the link by which a member joins, or sets a new password. */
+export function linkMail(kind: MemberMailKind, { email, role, accountName }: AddressedMember, url: string): Content {
+  const name = accountName ?? MEMBER_TEXTS.service_name;
+  const values: Readonly<Record<string, string>> = { email, role, account_name: name };
+  const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, placeholder: string) => values[placeholder] ?? '');
+  const about = kind === 'invitation' ? kind : 'password_reset';
+  const { lang, direction } = DEFAULT_TEXTS;
+  return {
+    lang,
+    direction,
+    name,
+    subject: filled(MEMBER_TEXTS[`${about}_subject`]),
+    paragraphs: [[filled(MEMBER_TEXTS[kind])]],
+    button: { label: MEMBER_TEXTS[`${about}_button`], url },
+    links: [],
+    note: MEMBER_TEXTS[`${about}_note`],
+  };
 }
 
 /** The owner's words with their values, or ours, below our greeting. */

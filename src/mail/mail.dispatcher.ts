@@ -32,6 +32,7 @@ import {
   yourTurnMail,
 } from './mail-texts.js';
 import {
+  type DueKind,
   type DueKinds,
   DueMailStore,
   type MailedMember,
@@ -39,8 +40,9 @@ import {
   type Recipient,
 } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
-import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
+import { CONNECTIONS_MAX, LEASE_MS, MailSender } from './mail.sender.js';
 import { type Content, type LeaveFooter, render } from './mail-layout.js';
+import { type Attempt, MemberMails } from './member-mails.js';
 import { WelcomeMaker } from './welcome.maker.js';
 
 /** How often each process looks for mails that are due. */
@@ -50,11 +52,9 @@ const CLAIM_PAUSE_MS = 50;
 /** The same while commands wait and nobody waits for a mail: signups come first. */
 const BUSY_PAUSE_MS = 500;
 /** Somebody has asked for these. */
-const AWAITED: ReadonlySet<MailEntity['kind']> = new Set(['verification', 'signup', 'leave', 'test']);
+const AWAITED: ReadonlySet<DueKind> = new Set(['member', 'verification', 'signup', 'leave', 'test']);
 /** Time that mails under way get when the process stops. */
 const STOP_MS = 5_000;
-/** After this time, another process sends the mails of a process that died. */
-const LEASE_MS = 2 * ATTEMPT_MAX_MS;
 const TOKEN_BYTES = 32;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
@@ -91,12 +91,6 @@ interface Claimed {
   readonly reached: Bound | null;
 }
 
-/** What an attempt changes in the row of its mail. */
-interface Result {
-  readonly mail: MailEntity;
-  readonly change: Partial<MailEntity>;
-}
-
 /** The rows that a mail is about; undefined if deleted. */
 interface MailContext {
   readonly recipient: Recipient | undefined;
@@ -114,18 +108,18 @@ interface Claim {
 }
 
 /**
- * Sends the mails of the outbox, on every replica. A claim is one transaction: it checks the due mails against their
- * bounds, gives each verification a new link and each mail to a person one to leave, and leases the mails to this
- * process. Accounts and their waitlists take turns, for each kind of mail. A mail is sent at least once: if a process
- * dies after the server took it, it goes out again when its lease ends. The first attempt of a verification, or of a
- * link to leave, drops the person's others, as after an outage.
+ * Sends the mails of the outbox, on every replica, those to members first ({@link MemberMails}). A claim is one
+ * transaction: it checks the due mails against their bounds, gives each verification a new link and each mail to a
+ * person one to leave, and leases the mails to this process. Accounts and their waitlists take turns, for each kind of
+ * mail. A mail is sent at least once: if a process dies after the server took it, it goes out again when its lease
+ * ends. The first attempt of a verification, or of a link to leave, drops the person's others, as after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.dispatch(), POLL_MS);
   private readonly sending = new Set<Promise<void>>();
   /** Of attempts that are over, to be stored together. */
-  private results: Result[] = [];
+  private results: Query<unknown>[] = [];
   /**
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
    * each kind.
@@ -135,6 +129,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly mails: DueMailStore,
+    private readonly toMembers: MemberMails,
     private readonly welcomes: WelcomeMaker,
     private readonly writer: QueueWriter,
     private readonly links: VerificationLinkStore,
@@ -191,6 +186,12 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const free = CONNECTIONS_MAX - this.sending.size;
       if (free === 0 || this.task.isStopped || !(await this.sender.isAvailable())) return;
       let kinds = await this.findDue();
+      const toMembers = kinds.has('member') ? await this.toMembers.claim(free) : [];
+      for (const attempt of toMembers) this.begin(attempt);
+      if (toMembers.length > 0) {
+        await pause(CLAIM_PAUSE_MS);
+        continue;
+      }
       if (!kinds.has('welcome') && (await this.welcomes.makeSome()) > 0) kinds = await this.findDue();
       if (kinds.size === 0) return;
       const { due, claimed, dropped } = await this.claim(free, kinds);
@@ -201,13 +202,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       for (const one of claimed) {
         const { mail, reached: bound } = one;
         if (bound !== null) this.tasks.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail reached a bound');
-        const sending: Promise<void> = this.task
-          .attempt(() => this.send(one))
-          .finally(() => {
-            this.sending.delete(sending);
-            this.wake();
-          });
-        this.sending.add(sending);
+        this.begin(this.attemptOf(one));
       }
       if (due === 0 && !this.kinds.some(({ turns, nextFrom }) => nextFrom > 0 || turns.size > 0)) return;
       const canWait = [...kinds.keys()].every((kind) => !AWAITED.has(kind));
@@ -357,31 +352,59 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     return waiter?.status === 'waiting' ? waiter.priority + 1 : null;
   }
 
-  private async send({ mail, unclaimed, composed: { to, placed, contentAt }, footer }: Claimed): Promise<void> {
-    const content = contentAt(placed === null ? null : await this.placeOf(mail.waitlistId, placed));
+  private attemptOf({ mail, unclaimed, composed: { to, placed, contentAt }, footer }: Claimed): Attempt {
+    const { id, kind, waitlistId, attempts } = mail;
+    return {
+      id,
+      to,
+      attempts,
+      about: { kind, waitlistId },
+      compose: async () => ({
+        content: contentAt(placed === null ? null : await this.placeOf(waitlistId, placed)),
+        footer,
+      }),
+      settle: (change) => this.mails.settle(mail, change),
+      release: () => {
+        const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
+        return this.mails.settle(mail, { attempts, attemptedAt, nextAttemptAt });
+      },
+    };
+  }
+
+  private begin(attempt: Attempt): void {
+    const sending: Promise<void> = this.task
+      .attempt(() => this.send(attempt))
+      .finally(() => {
+        this.sending.delete(sending);
+        this.wake();
+      });
+    this.sending.add(sending);
+  }
+
+  private async send({ id, to, attempts, about, compose, settle, release }: Attempt): Promise<void> {
+    const { content, footer } = await compose();
     const { subject } = content;
-    const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content, footer)) });
+    const receipt = await this.sender.send({ id, to, subject, ...(await render(content, footer)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
-      this.results.push({ mail, change: { status: 'sent', nextAttemptAt: null } });
+      this.results.push(settle({ status: 'sent', nextAttemptAt: null }));
       return;
     }
     if (receipt.outcome === 'unavailable') {
-      // Undo the claim: an attempt does not count while the server is unavailable.
-      const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
-      this.results.push({ mail, change: { attempts, attemptedAt, nextAttemptAt } });
+      this.results.push(release());
       return;
     }
-    const delayMs = receipt.outcome === 'deferred' ? retryDelayMs(mail.attempts) : null;
+    const delayMs = receipt.outcome === 'deferred' ? retryDelayMs(attempts) : null;
     const outcome = delayMs === null ? 'failed' : 'retried';
     this.metrics.count(outcome);
-    const { kind, waitlistId, attempts } = mail;
-    this.tasks.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
-    const change =
-      delayMs === null
-        ? { status: 'failed' as const, nextAttemptAt: null }
-        : { nextAttemptAt: new Date(Date.now() + delayMs) };
-    this.results.push({ mail, change });
+    this.tasks.log.warn({ ...about, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
+    this.results.push(
+      settle(
+        delayMs === null
+          ? { status: 'failed', nextAttemptAt: null }
+          : { nextAttemptAt: new Date(Date.now() + delayMs) },
+      ),
+    );
   }
 
   private async storeResults(): Promise<void> {
@@ -389,9 +412,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     if (results.length === 0) return;
     this.results = [];
     try {
-      await this.database.pipelinedTransaction((session) =>
-        session.commit(results.map(({ mail, change }) => this.mails.settle(mail, change))),
-      );
+      await this.database.pipelinedTransaction((session) => session.commit(results));
     } catch (error) {
       this.results.push(...results);
       throw error;

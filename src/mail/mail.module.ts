@@ -4,10 +4,12 @@ import { OutboxModule } from '../outbox/outbox.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { DueMailStore } from './due-mail.store.js';
+import { DueMemberMailStore } from './due-member-mail.store.js';
 import { LeavingService } from './leaving.service.js';
 import { MailDispatcher } from './mail.dispatcher.js';
 import { MailMetrics } from './mail.metrics.js';
 import { MailSender } from './mail.sender.js';
+import { MemberMails } from './member-mails.js';
 import { RequestedMails } from './requested-mails.js';
 import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
@@ -24,6 +26,8 @@ import { WelcomeMaker } from './welcome.maker.js';
     MailSender,
     MailMetrics,
     DueMailStore,
+    DueMemberMailStore,
+    MemberMails,
     WelcomeMaker,
     RequestedMails,
     VerificationService,

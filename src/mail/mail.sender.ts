@@ -11,7 +11,9 @@ const SILENCE_MS = 10_000;
 /** How often a server that is unavailable is tried. */
 const PROBE_MS = 5_000;
 /** Limit on a whole attempt: a server could send each of some ten replies just before `SILENCE_MS` ends. */
-export const ATTEMPT_MAX_MS = 60_000;
+const ATTEMPT_MAX_MS = 60_000;
+/** After this time, another process sends the mails of a process that died. */
+export const LEASE_MS = 2 * ATTEMPT_MAX_MS;
 /** Characters in one encoded word of a subject: at most 75 in all (RFC 2047), up to four bytes each, in base64. */
 const WORD_LENGTH = 10;
 /** RFC 3834: asks for no out-of-office replies. */

@@ -6,6 +6,8 @@ import { LeaveLinkEntity } from './leave-link.entity.js';
 import { LeaveLinkStore } from './leave-link.store.js';
 import { MailEntity } from './mail.entity.js';
 import { MailStore } from './mail.store.js';
+import { MemberMailEntity } from './member-mail.entity.js';
+import { MemberMailStore } from './member-mail.store.js';
 import { OutboxSignal } from './outbox.signal.js';
 import { PayloadEntity } from './payload.entity.js';
 import { SignupEventEntity } from './signup-event.entity.js';
@@ -20,6 +22,7 @@ const PROVIDERS = [
   DeliveryStore,
   SignupEventStore,
   MailStore,
+  MemberMailStore,
   WelcomeMailStore,
   VerificationLinkStore,
   LeaveLinkStore,
@@ -35,6 +38,7 @@ const PROVIDERS = [
       DeliveryEntity,
       PayloadEntity,
       MailEntity,
+      MemberMailEntity,
       WelcomeMailEntity,
       VerificationLinkEntity,
       LeaveLinkEntity,

@@ -10,6 +10,7 @@ import type { OwnedWaitlist } from '../support/world.js';
 
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
 const PUBLIC_OPERATIONS = [
+  'acceptInvitation',
   'createHeartbeat',
   'createSession',
   'createSignup',
@@ -24,9 +25,12 @@ const PUBLIC_OPERATIONS = [
   'getWaiterLeaderboard',
   'getWaitlist',
   'logOut',
+  'requestPasswordReset',
   'resendVerification',
+  'resetPassword',
   'startSingleSignOn',
   'submitUser',
+  'viewInvitation',
   'viewWaitlist',
 ];
 /** Operations that need a login: no account key opens them, and none is read. */
@@ -62,9 +66,13 @@ const ROUTES = `
 │   ├── api/v1/auth/create_tokens (POST)
 │   ├── api/v1/auth/refresh_access_token (GET)
 │   ├── api/v1/auth/password (POST)
+│   │   ├── /forgotten (POST)
+│   │   └── /reset (POST)
 │   ├── api/v1/auth/session (POST, DELETE, GET)
 │   │   ├── /refresh (POST)
 │   │   └── /:id (DELETE)
+│   ├── api/v1/auth/invitation (POST)
+│   │   └── /accept (POST)
 │   ├── api/v1/auth/sso (GET)
 │   │   ├── /callback (GET)
 │   │   └── /link (POST)
@@ -72,9 +80,11 @@ const ROUTES = `
 │   ├── api/v1/account (GET, PATCH)
 │   ├── api/v1/api_key (POST, GET)
 │   │   └── /:id (DELETE)
-│   ├── api/v1/member (GET)
+│   ├── api/v1/member (GET, POST)
 │   │   ├── /me (GET, PATCH)
 │   │   └── /:id (PATCH, DELETE)
+│   │       ├── /invitation (POST)
+│   │       └── /password_reset (POST)
 │   ├── api/v1/waitlist (POST, GET)
 │   │   api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
 │   │   ├── /:waitlist_id (PATCH, DELETE, GET)

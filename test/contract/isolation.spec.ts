@@ -159,6 +159,22 @@ describe('the data of an owner', () => {
       'with another id': ({ memberId }) =>
         service.api.patch('/api/v1/member/me', { id: memberId, name: 'Taken' }, { token: stranger.token }),
     },
+    inviteMember: {
+      'with an id of its own choice': ({ memberId: id }) =>
+        service.api.post(
+          '/api/v1/member',
+          { id, email: `${randomUUID()}@members.example`, role: 'viewer' },
+          { token: stranger.token },
+        ),
+    },
+    inviteMemberAgain: {
+      'by its id': ({ memberId }) =>
+        service.api.post(`/api/v1/member/${memberId}/invitation`, undefined, { token: stranger.token }),
+    },
+    startPasswordReset: {
+      'by its id': ({ memberId }) =>
+        service.api.post(`/api/v1/member/${memberId}/password_reset`, undefined, { token: stranger.token }),
+    },
     updateMember: {
       'by its id': ({ memberId }) =>
         service.api.patch(`/api/v1/member/${memberId}`, { role: 'viewer' }, { token: stranger.token }),
@@ -364,7 +380,7 @@ describe('the data of an owner', () => {
   /** An answer without the parts that differ from call to call or repeat the caller's input. */
   function visible({ status, text, headers }: Answer) {
     const body = text.replace(
-      /"(instance|id|public_key|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
+      /"(instance|id|email|invitation_url|public_key|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
       '"$1":…',
     );
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };

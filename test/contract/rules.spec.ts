@@ -4,9 +4,15 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { UpdateAccountDto } from '../../src/auth/account.dto.js';
-import { ListMembersDto, UpdateMemberDto, UpdateOwnMemberDto } from '../../src/auth/member.dto.js';
+import { InviteMemberDto, ListMembersDto, UpdateMemberDto, UpdateOwnMemberDto } from '../../src/auth/member.dto.js';
 import { ListAuditEventsDto } from '../../src/auth/audit.dto.js';
 import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
+import {
+  AcceptInvitationDto,
+  ForgottenPasswordDto,
+  ResetPasswordDto,
+  ViewInvitationDto,
+} from '../../src/auth/member-link.dto.js';
 import { ResendVerificationDto } from '../../src/mail/verification.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
 import { isDay, isHttpUrl, parseZonedTime } from '../../src/platform/contract/formats.js';
@@ -72,6 +78,7 @@ const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 
 const PAGED_WITH = ['status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
+const { AcceptInvitation, ForgottenPassword, InviteMember, ResetPassword, ViewInvitation } = components.schemas;
 const { UpdateAccount, UpdateMember, UpdateOwnMember } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read, in two parts: of fifteen random ones together, few requests have no fault. */
@@ -165,6 +172,11 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
   [UpdateAccountDto, UpdateAccount!],
+  [ViewInvitationDto, ViewInvitation!],
+  [AcceptInvitationDto, AcceptInvitation!],
+  [ForgottenPasswordDto, ForgottenPassword!, isEmailGiven],
+  [ResetPasswordDto, ResetPassword!],
+  [InviteMemberDto, InviteMember!, isEmailGiven],
   [UpdateMemberDto, UpdateMember!],
   [UpdateOwnMemberDto, UpdateOwnMember!],
   [ListMembersDto, queryOf('/api/v1/member')],

@@ -333,11 +333,15 @@ describe('every limit', () => {
 describe('every operation', () => {
   serve({ RATE_LIMIT_PUBLIC: '1000', RATE_LIMIT_LOGIN: '1001' });
 
-  /** Operations that verify a password, and one that pages of the service call. */
+  /** Operations that verify or set a password, and one that pages of the service call. */
   const LIMITS: Readonly<Record<string, string>> = {
     createTokens: '1001',
     createSession: '1001',
     changePassword: '1001',
+    viewInvitation: '1001',
+    acceptInvitation: '1001',
+    requestPasswordReset: '1001',
+    resetPassword: '1001',
     logOut: '10000',
   };
 

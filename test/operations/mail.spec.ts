@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { type MemberChanges, MemberService } from '../../src/account/member.service.js';
+import type { InvitedMemberDto } from '../../src/auth/member.dto.js';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { CONNECTIONS_MAX } from '../../src/mail/mail.sender.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
@@ -16,6 +17,7 @@ import { ahead, withoutIntervals } from '../support/clock.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
+import { type LoggedIn, PASSWORD } from '../support/world.js';
 
 const LEASE_ENDED_MS = 3 * 60_000;
 /** After the first delay of the schedule. */
@@ -26,6 +28,9 @@ const RUSH = 120;
 /** More than one claim reads. */
 const PUT_OFF_WAITLISTS = 2_000;
 const MAIL_FROM = 'launch@example.com';
+/** Of the observer. */
+const SECRET = 'a-secret-that-signs-tokens-in-tests-only';
+const NEW_SECRET = 'another-secret-that-signs-tokens-in-tests';
 
 describe('mails of several processes', () => {
   let mail: MailServer;
@@ -47,9 +52,9 @@ describe('mails of several processes', () => {
     await mail.stop();
   });
 
-  async function start(): Promise<ServiceProcess> {
+  async function start(own: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
     const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '', SMTP_URL: mail.url, MAIL_FROM };
-    const process = await ServiceProcess.spawn(environment);
+    const process = await ServiceProcess.spawn({ ...environment, ...own });
     processes.push(process);
     await process.started();
     return process;
@@ -58,6 +63,10 @@ describe('mails of several processes', () => {
   const signUp = async (process: ServiceProcess, waitlist_id: number, email: string): Promise<void> => {
     const { status } = await process.call('POST', '/api/v1/signup', { waitlist_id, email });
     expect(status).toBe(200);
+  };
+  const invite = async ({ token }: LoggedIn): Promise<InvitedMemberDto> => {
+    const body = { email: `${randomUUID()}@members.example`, role: 'viewer' };
+    return (await observer.api.post('/api/v1/member', body, { token })).body as InvitedMemberDto;
   };
   const recipients = () => mail.arrived.map(({ to }) => to[0]!.address!);
 
@@ -157,10 +166,45 @@ describe('mails of several processes', () => {
     // They leave one connection, so that the others go out one by one.
     for (const { email } of await observer.world.signups(verifying, CONNECTIONS_MAX - 1)) mail.refuse(email, 'silence');
     const asked = await observer.world.signup(verifying);
+    const { email: invited } = await invite(waitlist.owner);
     withoutIntervals(() => observer.startTasks());
-    await until(() => mail.arrived.length === 4);
+    await until(() => mail.arrived.length === 5);
 
-    expect(recipients()).toEqual([asked.email, waitlist.owner.email, letIn.email, welcomed.email]);
+    expect(recipients()).toEqual([invited, asked.email, waitlist.owner.email, letIn.email, welcomed.email]);
+  });
+
+  it('invite a member of another account before the rest of a rush', async () => {
+    const [rushing, other] = [await observer.world.owner(), await observer.world.owner()];
+    for (let index = 0; index < PEOPLE; index += 1) await invite(rushing);
+    const { email } = await invite(other);
+
+    observer.startTasks();
+    await mail.mailsTo(email);
+
+    expect(recipients().indexOf(email)).toBeLessThan(CONNECTIONS_MAX);
+    await until(() => mail.arrived.length === PEOPLE + 1);
+    expect(new Set(recipients()).size).toBe(PEOPLE + 1);
+  });
+
+  it('have the link of before a restart, and wait for a process that lists the secret which seals it', async () => {
+    const owner = await observer.world.owner();
+    const earlier = await invite(owner);
+    const other = await start({ JWT_SECRET: NEW_SECRET });
+    const login = { email: owner.email, password: PASSWORD };
+    const { access_token: token } = (await other.call('POST', '/api/v1/auth/create_tokens', login)).body as {
+      access_token: string;
+    };
+    const later = { email: `${randomUUID()}@members.example`, role: 'viewer' };
+    expect((await other.call('POST', '/api/v1/member', later, { token })).status).toBe(201);
+    await mail.mailsTo(later.email);
+    expect(mail.tried).toEqual([later.email]);
+    await other.stop();
+
+    await start({ JWT_SECRET: `${NEW_SECRET},${SECRET}` });
+
+    const [{ token: mailed }] = await mail.mailsTo(earlier.email);
+    expect(earlier.invitation_url).toMatch(new RegExp(`#${mailed}$`));
+    expect((await observer.api.post('/api/v1/auth/invitation', { token: mailed })).status).toBe(200);
   });
 
   it('welcome a person of another waitlist before the rest of a rush, and nobody who has left', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -6,7 +7,7 @@ import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { commands, queueOf } from '../support/queue.js';
-import type { OwnedWaitlist, Person } from '../support/world.js';
+import { type OwnedWaitlist, PASSWORD, type Person } from '../support/world.js';
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
@@ -220,6 +221,35 @@ onServer(
       expect(listed.body).toMatchObject([{ id: waitlist.id }]);
       expect(deleted.status).toBe(204);
       expect((await api.get('/api/v1/waitlist', owner)).body).toEqual([]);
+    });
+
+    it('of an invitation leaves the link that it answers with, and of its acceptance one event', async () => {
+      const { world, api } = service;
+      const owner = await world.owner();
+      const body = { email: `${randomUUID()}@members.example`, role: 'viewer' };
+
+      const invited = await losing(() => api.post('/api/v1/member', body, owner));
+      const token = (invited.body.invitation_url as string).split('#')[1];
+      const acceptance = { token, password: PASSWORD };
+      const accepted = await losing(() => api.post('/api/v1/auth/invitation/accept', acceptance));
+
+      expect([invited.status, accepted.status]).toEqual([201, 204]);
+      const actions = ((await api.get('/api/v1/audit', owner)).body as { action: string }[]).map(
+        ({ action }) => action,
+      );
+      expect(actions).toEqual(['member_joined', 'member_invited', 'account_created']);
+    });
+
+    it('of a password reset sets the password', async () => {
+      const { world, api } = service;
+      const owner = await world.owner();
+      const { id } = await world.member(owner, 'viewer');
+
+      const started = await losing(() => api.post(`/api/v1/member/${id}/password_reset`, undefined, owner));
+      const body = { token: (started.body.reset_url as string).split('#')[1], new_password: PASSWORD };
+      const done = await losing(() => api.post('/api/v1/auth/password/reset', body));
+
+      expect([started.status, done.status]).toEqual([200, 204]);
     });
   },
 );

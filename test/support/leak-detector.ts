@@ -14,8 +14,10 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'email',
   'first_name',
   'key',
+  'invitation_url',
   'last_name',
   'metadata',
+  'new_password',
   'password',
   'secret',
   'phone',
@@ -23,6 +25,8 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'referral_token',
   'refresh_token',
   'registered_email',
+  'reset_url',
+  'token',
   'waitlist_api_key',
 ]);
 /** Words that may stand in a private field and in an error alike: settings of `required_contact`, and refused keys. */

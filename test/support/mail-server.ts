@@ -12,6 +12,8 @@ export interface Arrived extends Email {
   readonly link: string | null;
   /** The same of the link to leave at its end. */
   readonly leaveLink: string | null;
+  /** The token of a link for a member. */
+  readonly token: string | null;
 }
 
 /** A status with which the server refuses a recipient, or silence. */
@@ -98,6 +100,7 @@ export class MailServer {
     const linkTo = (page: string) =>
       new RegExp(String.raw`https?://\S+(/waitlist/\d+/${page}/[\w-]+)`).exec(email.text ?? '')?.[1] ?? null;
     const links = { link: linkTo('verify'), leaveLink: linkTo('leave') };
-    this.arrived.push({ ...email, to: email.to ?? [], raw: raw.toString(), ...links });
+    const token = /https?:\/\/\S+\/desk\/(?:invitation|reset)#([\w-]+)/.exec(email.text ?? '')?.[1] ?? null;
+    this.arrived.push({ ...email, to: email.to ?? [], raw: raw.toString(), ...links, token });
   }
 }

@@ -10,7 +10,10 @@ export class AuditEventEntity {
   @Column({ name: 'account_id', type: 'bigint' })
   accountId!: number;
 
-  /** The member who did it or, for a failed login, tried. Null for a key, the command line and the service itself. */
+  /**
+   * The member who did it or, for a failed login and a forgotten password, whose email was given. Null for a key, the
+   * command line and the service itself.
+   */
   @Column({ name: 'member_id', type: 'varchar', nullable: true })
   memberId!: string | null;
 

@@ -119,7 +119,7 @@ const CATALOG = {
     status: 404,
     detail: 'There is no such link, or it has ended.',
     remedy:
-      'Returned by the page of a link in a mail. `POST /api/v1/signup/resend_verification` mails a new one. A link works for 72 hours, until a newer one is used.',
+      'Ask for a new link. That of a verification works for 72 hours, until a newer one is used; `POST /api/v1/signup/resend_verification` mails a new one. That of an invitation works for 7 days and that of a new password for an hour, each once and until there is a newer one.',
   },
   LEAVE_LINK_NOT_FOUND: {
     status: 404,
@@ -171,6 +171,17 @@ const CATALOG = {
     status: 409,
     detail: 'A member of this service has this email.',
     remedy: 'An email belongs to one member of one account. Removing that member frees it.',
+  },
+  MEMBER_ACTIVE: {
+    status: 409,
+    detail: 'This member is not waiting for an invitation.',
+    remedy:
+      'The member has joined, or is disabled. `POST /api/v1/member/{id}/password_reset` helps with a lost password.',
+  },
+  MEMBER_NOT_ACTIVE: {
+    status: 409,
+    detail: 'This member is not active.',
+    remedy: 'Send an invited member a new invitation; enable a disabled one with `is_active: true` first.',
   },
   LAST_OWNER: {
     status: 409,
@@ -269,6 +280,11 @@ const CATALOG = {
     status: 422,
     detail: 'This waitlist is closed: it takes no new signups.',
     remedy: 'Existing records are still found. The owner opens the waitlist again with `is_closed: false`.',
+  },
+  MAIL_IS_OFF: {
+    status: 422,
+    detail: 'This service sends no mail.',
+    remedy: 'Ask an owner of your account for a link, or the operator for a new password: `SMTP_URL` is not set.',
   },
   RATE_LIMITED: {
     status: 429,

@@ -20,6 +20,11 @@ export class Secrets {
     return secretId(this.config.jwtSecrets[0] ?? '');
   }
 
+  /** The ids of all secrets that decrypt. */
+  get ids(): string[] {
+    return this.config.jwtSecrets.map(secretId);
+  }
+
   /** A keyed hash of an identifying text, such as a network address: without the key, no guess can be tested. */
   hash(purpose: string, text: string): string {
     const [secret = ''] = this.config.jwtSecrets;

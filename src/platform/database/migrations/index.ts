@@ -8,6 +8,7 @@ import { waitlistMails } from './1795824000000-waitlist-mails.js';
 import { leaveLinks } from './1795910400000-leave-links.js';
 import { welcomeMails } from './1795996800000-welcome-mails.js';
 import { members } from './1796083200000-members.js';
+import { memberLinks } from './1796083300000-member-links.js';
 import { singleSignOn } from './1796083400000-single-sign-on.js';
 import { loginClient } from './1796083600000-login-client.js';
 
@@ -23,6 +24,7 @@ export const migrations = [
   ...leaveLinks,
   ...welcomeMails,
   ...members,
+  ...memberLinks,
   ...singleSignOn,
   ...loginClient,
 ];

@@ -5,10 +5,11 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { type Account, AccountService } from '../account/account.service.js';
 import { AccountKeyService } from '../account/account-key.service.js';
+import { MemberLinkService } from '../account/member-link.service.js';
 import { MemberService } from '../account/member.service.js';
 import { AccountKeyDto, CreateAccountKeyDto, CreatedAccountKeyDto } from '../auth/account-key.dto.js';
 import { AuditEventDto } from '../auth/audit.dto.js';
-import { MemberDto } from '../auth/member.dto.js';
+import { InviteMemberDto, MemberDto } from '../auth/member.dto.js';
 import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
 import { type Config, readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.js';
@@ -78,6 +79,15 @@ function servicesOf(app: INestApplicationContext, config: Config) {
       (await app.get(AccountKeyService).list(id)).map((key) => AccountKeyDto.from(key)),
     revokeAccountKey: ({ id: accountId }: Account, id: number) =>
       app.get(AccountKeyService).revoke(id, operatorWrite(accountId)),
+    /**
+     * The link of an invitation that is not mailed: only the service has the secret under which mails wait. The rules
+     * of the fields are those of the API. @throws Problem `INVALID_REQUEST`, `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
+     */
+    inviteMember: async ({ id }: Account, body: Partial<InviteMemberDto>) => {
+      const invitee = InviteMemberDto.toInvitee(readRequest(InviteMemberDto, body));
+      const links = app.get(MemberLinkService);
+      return (await links.invite(invitee, operatorWrite(id), { isMailOn: false })).invitationUrl;
+    },
     /** All members of one account, or of all. */
     async *listMembers(this: void, account: Account | null) {
       const accounts = account ? [account] : await app.get(AccountService).list();

@@ -1,10 +1,27 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { JSON_OPTION, print, printRow } from './output.js';
 import { readPassword } from './password.js';
 import { withServices } from './services.js';
 
 export function addMember(program: Command): void {
   const member = program.command('member').description('manage the members of accounts');
+  member
+    .command('add <email>')
+    .description('invite a member and print the link by which they join, once, within 7 days; it is not mailed')
+    .requiredOption('--owner <email>', 'an owner of the account')
+    .addOption(
+      new Option('--role <role>', 'what the member may do')
+        .choices(['viewer', 'editor', 'owner'])
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', 'the name of the member')
+    .action(
+      (email: string, { owner, ...fields }: { owner: string; role: 'viewer' | 'editor' | 'owner'; name?: string }) =>
+        withServices(async ({ accounts, inviteMember }) => {
+          const account = await accounts.getByOwner(owner);
+          print(await inviteMember(account, { email, ...fields }));
+        }),
+    );
   member
     .command('list')
     .description('list members: email, role, status, name, time of the last login, id')

@@ -58,6 +58,7 @@ describe('the CLI', () => {
     readonly isAlone?: boolean;
     readonly OWNER_PASSWORD?: string;
     readonly DATABASE_URL?: string;
+    readonly PUBLIC_BASE_URL?: string;
   }
   const cli = (args: string[], { input, isAlone = input !== undefined, ...given }: CliOptions = {}) => {
     const environment = { DATABASE_URL: database.url, ...given };
@@ -211,6 +212,27 @@ describe('the CLI', () => {
       'password_set',
     ]);
     expect(changes).toEqual(changes.map(() => expect.objectContaining({ member: null })));
+  });
+
+  it('adds members and prints the link by which they join', async () => {
+    const [owner, email] = ['inviter@example.com', 'invited@example.com'];
+    await succeed(['owner', 'create', owner], { OWNER_PASSWORD: PASSWORD });
+
+    const add = ['member', 'add', email, '--owner', owner, '--role', 'editor'];
+    const link = await succeed([...add, '--name', 'Ada'], { PUBLIC_BASE_URL: 'https://lists.example' });
+
+    expect(link).toMatch(/^https:\/\/lists\.example\/desk\/invitation#[\w-]{43}\n$/);
+    const invitation = { token: link.trim().split('#')[1], password: OTHER_PASSWORD };
+    expect((await call('POST', '/api/v1/auth/invitation/accept', { body: invitation })).status).toBe(204);
+    expect(await loginStatuses(email, [OTHER_PASSWORD])).toEqual([200]);
+    expect(parseRows(await succeed(['member', 'list', '--owner', owner, '--json']))).toEqual(
+      expect.arrayContaining([expect.objectContaining({ email, role: 'editor', status: 'active', name: 'Ada' })]),
+    );
+    expect(await fail(add)).toBe('A member of this service has this email.\n');
+    expect(await fail(['member', 'add', 'nobody', '--owner', owner, '--role', 'viewer'])).toContain('email');
+    expect(await fail(['member', 'add', 'x@example.com', '--owner', email, '--role', 'viewer'])).toBe(
+      'There is no account that has an active owner with this email.\n',
+    );
   });
 
   it('creates waitlists and lists those of an owner', async () => {

@@ -7,7 +7,7 @@ const ARROWS = {
   outbox: ['fraud'],
   queue: ['fraud', 'outbox'],
   account: ['outbox'],
-  auth: ['account'],
+  auth: ['account', 'outbox'],
   waitlist: ['fraud', 'queue', 'account', 'auth'],
   signup: ['fraud', 'waitlist', 'queue'],
   waiter: ['fraud', 'waitlist', 'queue', 'auth'],

@@ -72,6 +72,7 @@ export class AccountService {
       accountId,
       name: null,
       role: 'owner',
+      hasTwoFactor: false,
       ssoIssuer: null,
       ssoSubject: null,
       tokenVersion: 0,

@@ -178,5 +178,14 @@ function newMember(
   given: Pick<MemberEntity, 'id' | 'accountId' | 'role' | 'createdAt'>,
 ): MemberEntity {
   const none = { name: null, passwordHash: null, joinedAt: null, disabledAt: null, lastLoginAt: null };
-  return { ...given, ...none, email, emailKey: key, ssoIssuer: null, ssoSubject: null, tokenVersion: 0 };
+  return {
+    ...given,
+    ...none,
+    email,
+    emailKey: key,
+    hasTwoFactor: false,
+    ssoIssuer: null,
+    ssoSubject: null,
+    tokenVersion: 0,
+  };
 }

@@ -39,6 +39,9 @@ export class MemberEntity {
   @Column({ name: 'password_hash', type: 'varchar', nullable: true })
   passwordHash!: string | null;
 
+  /** Whether a login by password needs a code too. One that is being set up counts only once it is confirmed. */
+  @Column({ name: 'has_two_factor', type: 'boolean' })
+  hasTwoFactor!: boolean;
   /** The provider of single sign-on that knows the member, and its name for the member; null without an identity. */
   @Column({ name: 'sso_issuer', type: 'varchar', nullable: true })
   ssoIssuer!: string | null;

@@ -124,6 +124,7 @@ export class MemberService {
       passwordHash: null,
       ssoIssuer: null,
       ssoSubject: null,
+      hasTwoFactor: false,
       tokenVersion: 0,
       joinedAt: null,
       disabledAt: null,
@@ -221,6 +222,24 @@ export class MemberService {
         this.links.end({ id }),
       ]),
     }));
+  }
+
+  /**
+   * Takes the second factor from a member who has lost it, and ends the logins. Without one, nothing changes.
+   * @throws Problem `MEMBER_NOT_FOUND`; `OWN_TWO_FACTOR` for the caller's own
+   */
+  async resetTwoFactor(id: string, write: AccountWrite): Promise<void> {
+    if (id === write.memberId) throw new Problem('OWN_TWO_FACTOR');
+    await this.writes.once(
+      write,
+      () =>
+        this.change(id, write, (member) => ({
+          changed: { ...member, hasTwoFactor: false },
+          actions: member.hasTwoFactor ? ['two_factor_removed'] : [],
+          query: this.members.removeTwoFactor(id),
+        })),
+      () => undefined,
+    );
   }
 
   /**

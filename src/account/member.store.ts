@@ -94,11 +94,17 @@ export class MemberStore {
     return write(`UPDATE member SET token_version = token_version + 1 WHERE ${column} = ?`, [value]);
   }
 
-  /** Also deletes the member's logins. */
+  /** Also ends the logins of the member. */
+  removeTwoFactor(id: string): Query<unknown> {
+    return together([this.members.update({ id }, { hasTwoFactor: false }), this.endLogins({ id }), deleteFactor(id)]);
+  }
+
+  /** Also deletes the member's logins and second factor. */
   delete(id: string): Query<unknown> {
     return together([
       write('DELETE FROM member WHERE id = ?', [id]),
       write('DELETE FROM login WHERE member_id = ?', [id]),
+      deleteFactor(id),
     ]);
   }
 
@@ -110,4 +116,8 @@ export class MemberStore {
       ([row]) => (row ? { member: this.members.read(row), isAccountDisabled: row.account_disabled_at !== null } : null),
     );
   }
+}
+
+function deleteFactor(memberId: string): Query<void> {
+  return write('DELETE FROM two_factor WHERE member_id = ?', [memberId]);
 }

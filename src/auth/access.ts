@@ -12,6 +12,7 @@ import { ApiBearerAuth, ApiCookieAuth, ApiExtension, ApiSecurity } from '@nestjs
 import type { FastifyRequest } from 'fastify';
 import { MayCall } from '../platform/http/public.js';
 import { SameOriginGuard } from '../platform/http/same-origin.js';
+import { GUARD_PROBLEM_CODES } from '../platform/problems/api-problems.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { KeyScope } from '../account/account-key.entity.js';
 import { AccountKeyService } from '../account/account-key.service.js';
@@ -81,6 +82,8 @@ export interface Need {
   readonly scope: KeyScope | null;
   /** Whether keys that are limited to some waitlists are refused. */
   readonly isOfAccount?: boolean;
+  /** Whether a member may call without a second factor that the account requires. */
+  readonly isOpenWithoutTwoFactor?: boolean;
 }
 
 /** The {@link Need} of an operation. test/contract/roles.spec.ts lists all. */
@@ -90,6 +93,11 @@ export const NEED = 'need';
 export function requireRole({ member }: Pick<Caller, 'member'>, { role }: Need): void {
   if (!member || suffices(member.role, role)) return;
   throw new Problem('INSUFFICIENT_ROLE', { detail: `This operation needs the role ${role}; yours is ${member.role}.` });
+}
+
+/** Passes members who have a second factor where their account requires one. */
+function requireTwoFactor({ member }: Caller): void {
+  if (member?.lacksTwoFactor) throw new Problem('TWO_FACTOR_REQUIRED');
 }
 
 /** Passes keys whose scope and waitlists are sufficient. */
@@ -127,6 +135,7 @@ export class MemberOrKeyGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
       throw new Problem(accountKeyOf(request.headers) === null ? tokenProblem(request) : 'INVALID_ACCOUNT_KEY');
     const need = Reflect.getMetadata(NEED, context.getHandler()) as Need;
     requireScope(caller as User & Caller, need);
+    if (!need.isOpenWithoutTwoFactor) requireTwoFactor(caller as User & Caller);
     requireRole(caller as User & Caller, need);
     return caller;
   }
@@ -142,6 +151,7 @@ class OptionalMemberOrKeyGuard extends MemberOrKeyGuard {
     if (error) throw error;
     const isExpired = (info: unknown) => info instanceof Error && info.name === 'TokenExpiredError';
     if (!caller && [infos].flat().some(isExpired)) throw new Problem('INVALID_TOKEN');
+    if (caller) requireTwoFactor(caller as User & Caller);
     return (caller || null) as User;
   }
 }
@@ -160,6 +170,9 @@ const Needs = (need: Need) =>
     ...(need.scope === null ? [] : [ApiExtension('x-required-scope', need.scope)]),
   );
 
+/** The guard of members refuses those who lack a second factor. */
+const NeedsTwoFactor = () => ApiExtension(GUARD_PROBLEM_CODES, ['TWO_FACTOR_REQUIRED']);
+
 /**
  * Only a member with a sufficient role or the bearer of an account key with a sufficient scope may call, and only past
  * these guards.
@@ -167,18 +180,25 @@ const Needs = (need: Need) =>
 export const MemberOrKey = (need: Need & { readonly scope: KeyScope }, ...guards: Type<CanActivate>[]) =>
   applyDecorators(
     Needs(need),
+    ...(need.isOpenWithoutTwoFactor ? [] : [NeedsTwoFactor()]),
     MayCall('member', MemberOrKeyGuard, ...guards),
     ApiBearerAuth('access_token'),
     ApiSecurity(ACCOUNT_KEY),
   );
 
 /** Only a member with a sufficient role may call. An account key is read, and refused. */
-export const MemberOnly = (role: Role) =>
-  applyDecorators(Needs({ role, scope: null }), MayCall('member', MemberOrKeyGuard), ApiBearerAuth('access_token'));
+export const MemberOnly = (role: Role, more: Pick<Need, 'isOpenWithoutTwoFactor'> = {}) =>
+  applyDecorators(
+    Needs({ role, scope: null, ...more }),
+    ...(more.isOpenWithoutTwoFactor ? [] : [NeedsTwoFactor()]),
+    MayCall('member', MemberOrKeyGuard),
+    ApiBearerAuth('access_token'),
+  );
 
 /** Anyone may call; the bearer of an access token or of an account key sees more. */
 export const MemberOrPublic = () =>
   applyDecorators(
+    NeedsTwoFactor(),
     MayCall('public', OptionalMemberOrKeyGuard),
     ApiSecurity({}),
     ApiBearerAuth('access_token'),

@@ -14,7 +14,7 @@ export class AccountController {
   constructor(private readonly accounts: AccountService) {}
 
   @Get()
-  @MemberOrKey({ role: 'viewer', scope: 'read' })
+  @MemberOrKey({ role: 'viewer', scope: 'read', isOpenWithoutTwoFactor: true })
   @ApiOperation({ summary: 'Get the account', description: 'Returns the account of the caller.' })
   @ApiOkResponse({ description: 'The account.', type: AccountDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')

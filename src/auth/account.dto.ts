@@ -11,7 +11,11 @@ export class UpdateAccountDto {
   @PersonName({ ...NAME, optional: true, description: 'A name for the account; null or blank text removes it.' })
   name?: string | null;
 
-  @Flag({ optional: true, description: 'Whether members who log in by a password need a second factor.' })
+  @Flag({
+    optional: true,
+    description:
+      'Whether members who log in by a password need a second factor. Those without one, you too, can then only set one up, from the next request on.',
+  })
   require_two_factor?: boolean;
 
   static toChanges({ name, require_two_factor }: UpdateAccountDto): AccountChanges {

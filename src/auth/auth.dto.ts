@@ -9,6 +9,11 @@ const PASSWORD = {
   format: 'password',
   example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
 } as const;
+export const CURRENT_PASSWORD = {
+  ...PASSWORD,
+  example: 'the one before 4711',
+  description: 'The password that you have.',
+} as const;
 export const NEW_PASSWORD = {
   description:
     'The password that you get. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
@@ -23,6 +28,14 @@ export const ACCESS_TOKEN = {
   example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
 } as const;
 
+export const OTP = {
+  minLength: 1,
+  maxLength: 64,
+  example: '492039',
+  description:
+    'The code of your second factor: six digits that the authenticator app shows, or a recovery code. Each counts once.',
+} as const;
+
 export class CreateTokensDto {
   @AnyText({ minLength: 1, maxLength: 254, description: 'Your email.', example: 'owner@example.com' })
   email!: string;
@@ -32,6 +45,9 @@ export class CreateTokensDto {
     description: 'Your password. The first start prints that of the first owner to the terminal.',
   })
   password!: string;
+
+  @AnyText({ ...OTP, optional: true, description: `${OTP.description} Needed where you have set one up.` })
+  otp?: string;
 }
 
 export class TokenPairDto {
@@ -51,7 +67,7 @@ export class TokenPairDto {
 }
 
 export class ChangePasswordDto {
-  @AnyText({ ...PASSWORD, example: 'the one before 4711', description: 'The password that you have.' })
+  @AnyText(CURRENT_PASSWORD)
   current_password!: string;
 
   @AnyText(NEW_PASSWORD)

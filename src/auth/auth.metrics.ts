@@ -12,7 +12,7 @@ export class AuthMetrics {
     const registers = [registry];
     this.logins = new Counter({
       name: 'waitlist_logins_total',
-      help: 'Logins by outcome: `success`, `failure` (a wrong email or password, also when changing it, or a single sign-on that failed), `throttled` after many failures.',
+      help: 'Logins by outcome: `success`, `failure` (a wrong email, password or code, also within a login, or a single sign-on that failed), `throttled` after many failures.',
       labelNames: ['outcome'],
       registers,
     });

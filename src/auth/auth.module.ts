@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountModule } from '../account/account.module.js';
+import { OutboxModule } from '../outbox/outbox.module.js';
 import { AccountController } from './account.controller.js';
 import { AccountKeyController } from './account-key.controller.js';
 import { AccountKeyStrategy } from './account-key.strategy.js';
@@ -25,14 +26,19 @@ import { SsoService } from './sso.service.js';
 import { SessionCookie } from './session-cookie.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './token.strategy.js';
+import { TwoFactorController } from './two-factor.controller.js';
+import { TwoFactorEntity } from './two-factor.entity.js';
+import { TwoFactorService } from './two-factor.service.js';
+import { TwoFactorStore } from './two-factor.store.js';
 
 /** Who is calling: logins, tokens, account keys and their guards. */
 @Module({
-  imports: [AccountModule, TypeOrmModule.forFeature([LoginEntity]), JwtModule],
+  imports: [AccountModule, OutboxModule, TypeOrmModule.forFeature([LoginEntity, TwoFactorEntity]), JwtModule],
   controllers: [
     AuthController,
     SessionController,
     SsoController,
+    TwoFactorController,
     AccountController,
     MemberController,
     MemberLinkController,
@@ -41,6 +47,8 @@ import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './tok
   ],
   providers: [
     AuthService,
+    TwoFactorService,
+    TwoFactorStore,
     AuthMetrics,
     TokenService,
     LoginThrottle,

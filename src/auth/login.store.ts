@@ -10,13 +10,14 @@ import type { Row, Table } from '../platform/database/table.js';
 import type { AccountEntity } from '../account/account.entity.js';
 import { MemberEntity } from '../account/member.entity.js';
 import { AuditLog, type Origin } from '../platform/audit/audit-log.js';
+import type { CallingMember } from './caller.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { LoginEntity } from './login.entity.js';
 
 /** A login that has not ended, its member, and their account. */
 export interface LiveLogin {
   readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
-  readonly member: Pick<MemberEntity, 'id' | 'email' | 'emailKey' | 'role'>;
+  readonly member: CallingMember & Pick<MemberEntity, 'email' | 'emailKey'>;
   readonly login: LoginEntity;
 }
 
@@ -65,7 +66,8 @@ export class LoginStore {
    */
   findLive(id: string, now: Date): Query<LiveLogin | null> {
     return select<Row, LiveLogin | null>(
-      `SELECT ${this.logins.select('l')}, m.account_id, m.email, m.email_key, m.role, a.uuid AS account_uuid
+      `SELECT ${this.logins.select('l')}, m.account_id, m.email, m.email_key, m.role,
+         m.has_two_factor, a.uuid AS account_uuid, a.require_two_factor
        FROM login l JOIN member m ON m.id = l.member_id AND m.token_version = l.token_version
        JOIN account a ON a.id = m.account_id
        WHERE l.id = ? AND m.disabled_at IS NULL AND a.disabled_at IS NULL AND ${this.isLive}`,
@@ -73,9 +75,11 @@ export class LoginStore {
       ([row]) => {
         if (!row) return null;
         const login = this.logins.read(row);
-        const { email, emailKey, role } = this.members.read(row);
+        const { email, emailKey, role, hasTwoFactor } = this.members.read(row);
         const account = { id: Number(row.account_id), uuid: String(row.account_uuid) };
-        return { account, member: { id: login.memberId, email, emailKey, role }, login };
+        // A sign-in at the provider has the factors that the provider asks for.
+        const lacksTwoFactor = login.method === 'password' && Boolean(row.require_two_factor) && !hasTwoFactor;
+        return { account, member: { id: login.memberId, email, emailKey, role, lacksTwoFactor }, login };
       },
     );
   }
@@ -132,6 +136,12 @@ export class LoginStore {
 
   revoke(id: string, now: Date): Query<void> {
     return write('UPDATE login SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [toSqlTime(now), id]);
+  }
+
+  /** Ends all logins of the member but `kept`. Lock the member before, and check that its version is that of `kept`. */
+  endOthers({ id, memberId, tokenVersion }: LoginEntity): Query<unknown> {
+    const next = { tokenVersion: tokenVersion + 1 };
+    return together([this.members.update({ id: memberId }, next), this.logins.update({ id }, next)]);
   }
 
   /**

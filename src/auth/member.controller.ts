@@ -120,7 +120,7 @@ export class MemberController {
   }
 
   @Get('me')
-  @MemberOnly('viewer')
+  @MemberOnly('viewer', { isOpenWithoutTwoFactor: true })
   @ApiOperation({ summary: 'Get myself', description: 'Returns the member that the access token belongs to.' })
   @ApiOkResponse({ description: 'The member.', type: MemberDto })
   @ApiProblems(...CALLER_PROBLEMS)
@@ -129,7 +129,7 @@ export class MemberController {
   }
 
   @Patch('me')
-  @MemberOnly('viewer')
+  @MemberOnly('viewer', { isOpenWithoutTwoFactor: true })
   @Repeatable()
   @ApiOperation({
     summary: 'Change myself',
@@ -176,5 +176,20 @@ export class MemberController {
   @ApiProblems(...CALLER_PROBLEMS, 'MEMBER_NOT_FOUND', 'LAST_OWNER', ...REPEAT_PROBLEMS)
   async removeMember(@Write() write: AccountWrite, @UuidParam('id', MEMBER_ID) id: string): Promise<void> {
     await this.members.remove(id, write);
+  }
+
+  @Delete(':id/two_factor')
+  @MemberOnly('owner')
+  @Repeatable()
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Reset the second factor of a member',
+    description:
+      'For a member who has lost it: the second factor and its recovery codes are gone, and the logins of the member end. The next login needs the password alone. Your own is disabled with `POST /api/v1/auth/two_factor/disable`.',
+  })
+  @ApiNoContentResponse({ description: 'Reset.' })
+  @ApiProblems(...CALLER_PROBLEMS, 'MEMBER_NOT_FOUND', 'OWN_TWO_FACTOR', ...REPEAT_PROBLEMS)
+  async resetTwoFactor(@Write() write: AccountWrite, @UuidParam('id', MEMBER_ID) id: string): Promise<void> {
+    await this.members.resetTwoFactor(id, write);
   }
 }

@@ -125,14 +125,14 @@ export class MemberDto {
   last_login_at!: string | null;
 
   static from(member: Member, signIns: readonly SignIn[]): MemberDto {
-    const { id, email, name, role, createdAt, lastLoginAt } = member;
+    const { id, email, name, role, hasTwoFactor, createdAt, lastLoginAt } = member;
     return {
       id,
       email,
       name,
       role,
       status: statusOf(member),
-      two_factor: false,
+      two_factor: hasTwoFactor,
       sign_in: signIns,
       created_at: timestamp(createdAt),
       last_login_at: lastLoginAt && timestamp(lastLoginAt),

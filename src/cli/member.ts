@@ -58,6 +58,16 @@ export function addMember(program: Command): void {
     .command('set-password <email>')
     .description('set a new password and end all logins; reads the password from OWNER_PASSWORD or standard input')
     .action(setPassword);
+  member
+    .command('reset-two-factor <email>')
+    .description('take the second factor from a member who has lost it, and end all logins')
+    .action((email: string) =>
+      withServices(async ({ members, operatorWrite }) => {
+        const { id, accountId, hasTwoFactor } = await members.getByEmail(email);
+        await members.resetTwoFactor(id, operatorWrite(accountId));
+        print(hasTwoFactor ? 'Removed the second factor and revoked all tokens.' : 'The member has no second factor.');
+      }),
+    );
 }
 
 export async function setPassword(email: string): Promise<void> {

@@ -164,7 +164,7 @@ export function linkMail(kind: MemberMailKind, { email, role, accountName }: Add
   const name = accountName ?? MEMBER_TEXTS.service_name;
   const values: Readonly<Record<string, string>> = { email, role, account_name: name };
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, placeholder: string) => values[placeholder] ?? '');
-  const about = kind === 'invitation' ? kind : 'password_reset';
+  const about = kind === 'forgotten_password' ? 'password_reset' : kind;
   const { lang, direction } = DEFAULT_TEXTS;
   return {
     lang,

@@ -12,4 +12,10 @@ export const MEMBER_TEXTS = {
   password_reset_note:
     'The link works once, for an hour. If you do not need a new password, ignore this mail: your password stays as it is.',
   password_reset_button: 'Set a new password',
+  two_factor_locked_subject: 'Wrong codes for your login at {account_name}',
+  two_factor_locked:
+    'Somebody knows your password: it was sent ten times in a row with a wrong code of your second factor. No code is accepted for now. The wait is 15 minutes at first, then longer each time.',
+  two_factor_locked_note:
+    'If it was you, check the clock of the device that shows the codes. If it was not you, change your password as soon as you can log in.',
+  two_factor_locked_button: 'Open your profile',
 };

@@ -13,11 +13,12 @@ import { MemberMailEntity, type MemberMailKind } from './member-mail.entity.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** For how long the link in a mail works. Later, the mail is not sent any more. */
+/** For how long a mail is worth sending: where its link sets a password, for as long as that works. */
 export const LINK_MS: Readonly<Record<MemberMailKind, number>> = {
   invitation: 7 * DAY_MS,
   password_reset: HOUR_MS,
   forgotten_password: HOUR_MS,
+  two_factor_locked: DAY_MS,
 };
 
 /** Mails that owners start, to one mailbox and of one account. */

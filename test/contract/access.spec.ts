@@ -76,6 +76,10 @@ const ROUTES = `
 │   ├── api/v1/auth/sso (GET)
 │   │   ├── /callback (GET)
 │   │   └── /link (POST)
+│   ├── api/v1/auth/two_factor (POST)
+│   │   ├── /confirm (POST)
+│   │   ├── /recovery_codes (POST)
+│   │   └── /disable (POST)
 │   ├── api/v1/audit (GET)
 │   ├── api/v1/account (GET, PATCH)
 │   ├── api/v1/api_key (POST, GET)
@@ -85,6 +89,7 @@ const ROUTES = `
 │   │   └── /:id (PATCH, DELETE)
 │   │       ├── /invitation (POST)
 │   │       └── /password_reset (POST)
+│   │       └── /two_factor (DELETE)
 │   ├── api/v1/waitlist (POST, GET)
 │   │   api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
 │   │   ├── /:waitlist_id (PATCH, DELETE, GET)

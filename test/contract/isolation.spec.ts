@@ -114,6 +114,11 @@ describe('the data of an owner', () => {
   });
   afterAll(() => service.stop());
 
+  const twoFactor = (path: string, body: object): Readonly<Record<string, Call>> => ({
+    'with the id of a member': ({ memberId }) =>
+      service.api.post(`/api/v1/auth/two_factor${path}`, { member_id: memberId, ...body }, { token: stranger.token }),
+  });
+
   /** Every way to name another owner's data, by operation. A new operation must be added here. */
   const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     createWaitlist: {
@@ -182,6 +187,14 @@ describe('the data of an owner', () => {
     removeMember: {
       'by its id': ({ memberId }) => service.api.delete(`/api/v1/member/${memberId}`, { token: stranger.token }),
     },
+    resetTwoFactor: {
+      'by the id of a member': ({ memberId }) =>
+        service.api.delete(`/api/v1/member/${memberId}/two_factor`, { token: stranger.token }),
+    },
+    setUpTwoFactor: twoFactor('', { current_password: 'not the password at all' }),
+    confirmTwoFactor: twoFactor('/confirm', { otp: '123456' }),
+    replaceRecoveryCodes: twoFactor('/recovery_codes', { otp: '123456' }),
+    disableTwoFactor: twoFactor('/disable', { current_password: 'not the password at all', otp: '123456' }),
     listSessions: {
       'in the list of all': () => service.api.get('/api/v1/auth/session', { token: stranger.token }),
     },

@@ -10,12 +10,14 @@ type KeyNeed = KeyScope | 'refused' | 'unread';
  */
 export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>> = {
   changePassword: ['viewer', 'unread'],
+  confirmTwoFactor: ['viewer', 'unread'],
   createAccountKey: ['owner', 'refused'],
   createWaitlist: ['editor', 'manage'],
   createWebhook: ['editor', 'manage'],
   decideReferrals: ['editor', 'manage'],
   deleteWaitlist: ['owner', 'manage'],
   deleteWebhook: ['editor', 'manage'],
+  disableTwoFactor: ['viewer', 'unread'],
   endSession: ['viewer', 'unread'],
   eraseSignups: ['editor', 'manage'],
   exportWaitlist: ['editor', 'read'],
@@ -44,10 +46,13 @@ export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>
   refuseReferrals: ['editor', 'manage'],
   removeMember: ['owner', 'refused'],
   replaceApiKey: ['owner', 'manage'],
+  replaceRecoveryCodes: ['viewer', 'unread'],
   replaceWebhookSecret: ['editor', 'manage'],
   replayDeliveries: ['editor', 'manage'],
+  resetTwoFactor: ['owner', 'refused'],
   revokeAccountKey: ['owner', 'manage'],
   sendTestMail: ['editor', 'refused'],
+  setUpTwoFactor: ['viewer', 'unread'],
   startPasswordReset: ['owner', 'refused'],
   testWebhook: ['editor', 'manage'],
   updateAccount: ['owner', 'refused'],
@@ -59,6 +64,9 @@ export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>
   getWaiter: ['viewer', 'read'],
   linkSingleSignOn: ['viewer', 'unread'],
 };
+
+/** Operations beyond `/api/v1/auth` for members without a second factor that their account requires. */
+export const OPEN_WITHOUT_TWO_FACTOR = ['getAccount', 'getOwnMember', 'updateOwnMember'];
 
 /** Operations that a key for some waitlists may not call. */
 export const OF_ACCOUNT = ['createWaitlist', 'listAccountKeys', 'revokeAccountKey'];

@@ -4,7 +4,7 @@ import type { Answer, CallOptions } from '../support/api.js';
 import { type CallableOperation, operationsOf } from '../support/operations.js';
 import { type Service, startService } from '../support/service.js';
 import type { LoggedIn, OwnedWaitlist } from '../support/world.js';
-import { NEEDS, OF_ACCOUNT } from './needs.js';
+import { NEEDS, OF_ACCOUNT, OPEN_WITHOUT_TWO_FACTOR } from './needs.js';
 
 describe('every operation that is not public', () => {
   let service: Service;
@@ -54,6 +54,24 @@ describe('every operation that is not public', () => {
         ]);
         if (!isOpen) expect(answer.body.detail).toContain(`needs the role ${needed};`);
       }
+    }
+  });
+
+  it('is closed to a member without a second factor that the account requires, unless it helps to get one', async () => {
+    const { world, api } = service;
+    const owner = await world.owner();
+    const viewer = await world.member(owner, 'viewer');
+    await api.patch('/api/v1/account', { require_two_factor: true }, { token: owner.token });
+
+    for (const called of operations) {
+      const id = called.operation.operationId;
+      if (id.startsWith('refresh')) continue;
+      const isOpen = NEEDS[id]![1] === 'unread' || OPEN_WITHOUT_TWO_FACTOR.includes(id);
+      for (const member of [owner, viewer])
+        expect([id, ...outcome(await call(called, credentialsOf(called, member)))]).toEqual([
+          id,
+          ...(isOpen ? [400, 'INVALID_REQUEST'] : [403, 'TWO_FACTOR_REQUIRED']),
+        ]);
     }
   });
 

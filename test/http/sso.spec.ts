@@ -390,7 +390,7 @@ describe('single sign-on for everybody of an account, with roles from a claim', 
     service = await startService({ environment });
     service.startTasks();
     const { owner } = await service.app.get(AccountService).create(HOME, PASSWORD, { isRandom: true });
-    const { accessToken: token, refreshToken } = await service.app.get(TokenService).issue(owner);
+    const { accessToken: token, refreshToken } = await service.app.get(TokenService).issue(owner, null);
     home = { ...owner, token, refreshToken };
   });
   afterAll(async () => {

@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateSync } from 'otplib';
 import { AccountService } from '../../src/account/account.service.js';
 import { MemberService } from '../../src/account/member.service.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
@@ -165,6 +166,27 @@ describe('the CLI', () => {
         { id: 1, email: 'twice@example.com', disabled_at: null, created_at: lines.split(/[\t\n]/)[3] },
       ]),
     );
+  });
+
+  it('takes a lost second factor from a member, also from the only owner', async () => {
+    const email = 'lost@example.com';
+    await succeed(['owner', 'create', email], { OWNER_PASSWORD: PASSWORD });
+    const { access_token: mine } = (await logIn(email)).body;
+    const path = '/api/v1/auth/two_factor';
+    const { secret } = (await call('POST', path, { body: { current_password: PASSWORD }, token: mine })).body;
+    const otp = generateSync({ secret });
+    expect((await call('POST', `${path}/confirm`, { body: { otp }, token: mine })).status).toBe(200);
+    expect((await logIn(email)).body.error_code).toBe('OTP_REQUIRED');
+
+    expect(await succeed(['member', 'reset-two-factor', email])).toBe(
+      'Removed the second factor and revoked all tokens.\n',
+    );
+
+    expect((await call('GET', '/api/v1/member/me', { token: mine })).status).toBe(401);
+    expect((await logIn(email)).status).toBe(200);
+    expect(await succeed(['member', 'reset-two-factor', email])).toBe('The member has no second factor.\n');
+    const audit = parseRows(await succeed(['audit', '--owner', email, '--json'])) as { action: string }[];
+    expect(audit.find(({ action }) => action === 'two_factor_removed')).toMatchObject({ member: null });
   });
 
   it('lists members, disables, enables and removes them, and sets their passwords; the last owner stays', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
+import { Authenticator } from '../support/authenticator.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
@@ -85,6 +86,30 @@ onServer(
         printed.mockRestore();
         await printing.stop();
       }
+    });
+
+    it('of a login, a new set of recovery codes and the end of a second factor does not take their codes for used', async () => {
+      const { world, api } = service;
+      const { email, token } = await world.owner();
+      const path = '/api/v1/auth/two_factor';
+      const app = new Authenticator(
+        (await api.post(path, { current_password: PASSWORD }, { token })).body.secret as string,
+      );
+      await app.at(0, () => losing(() => api.post(`${path}/confirm`, { otp: app.code(0) }, { token })));
+      const statuses: number[] = [];
+
+      await app.at(2, async () => {
+        const login = { email, password: PASSWORD, otp: app.code(1) };
+        statuses.push((await losing(() => api.post('/api/v1/auth/create_tokens', login))).status);
+        const renewed = await losing(() => api.post(`${path}/recovery_codes`, { otp: app.code(2) }, { token }));
+        const [code] = renewed.body.recovery_codes as string[];
+        statuses.push((await api.post('/api/v1/auth/create_tokens', { ...login, otp: code })).status);
+        const end = { current_password: PASSWORD, otp: app.code(3) };
+        statuses.push((await losing(() => api.post(`${path}/disable`, end, { token }))).status);
+        statuses.push((await api.post('/api/v1/auth/create_tokens', { email, password: PASSWORD })).status);
+      });
+
+      expect(statuses).toEqual([200, 200, 204, 200]);
     });
 
     it('of an advance grants the spots once', async () => {

@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = [
   'member_removed',
   'password_set',
   'password_changed',
+  'two_factor_set_up',
+  'two_factor_removed',
   'password_reset_started',
   'password_reset',
   'login_failed',

@@ -4,7 +4,12 @@ import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { openEnum } from './formats.js';
 import { strictSchemas } from './request.js';
-import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
+import {
+  GUARD_PROBLEM_CODES,
+  PROBLEM_CODES,
+  problemResponses,
+  sharedProblemResponses,
+} from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
 import { VERSION } from '../config/version.js';
@@ -25,7 +30,7 @@ export const DOCUMENTS = {
     description: 'description.md',
     // In the order in which a member needs them.
     tags: [
-      ['Auth', 'Log in with an email and a password, and renew the login.'],
+      ['Auth', 'Log in with an email and a password, renew the login, and set up a second factor.'],
       ['Session', 'Log in with a browser, and list and end logins.'],
       ['Waitlist', 'Configure waitlists. For members and account keys, except for the public view.'],
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
@@ -176,12 +181,14 @@ function complete(operation: Operation, commonHeaders: readonly string[]): void 
   if (role !== undefined) operation.description = `${operation.description ?? ''}\n\n${needOf(role, scope)}`;
   const codes = [
     ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
+    ...((marks[GUARD_PROBLEM_CODES] ?? []) as ProblemCode[]),
     ...(hasIdInPath ? (['PATH_TOO_LONG'] as const) : []),
     ...(takesKeys ? (['INVALID_ACCOUNT_KEY'] as const) : []),
     ...(scope === 'manage' ? (['INSUFFICIENT_SCOPE'] as const) : []),
     ...(role === undefined || role === 'viewer' ? [] : (['INSUFFICIENT_ROLE'] as const)),
   ];
   delete marks[PROBLEM_CODES];
+  delete marks[GUARD_PROBLEM_CODES];
   Object.assign(operation.responses, problemResponses(codes));
   const isRepeatable = operation.parameters?.some(
     (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',

@@ -8,6 +8,9 @@ import { ProblemDto } from './problem.dto.js';
 /** The extension in which {@link ApiProblems} stores its codes until document.ts turns them into responses. */
 export const PROBLEM_CODES = 'x-problem-codes';
 
+/** As {@link PROBLEM_CODES}, for the failures of an operation's guard. */
+export const GUARD_PROBLEM_CODES = 'x-guard-problem-codes';
+
 /** Failures that every operation can have: an unreadable request, a rate limit, an error of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
   'INVALID_REQUEST',
@@ -27,6 +30,7 @@ const OFTEN: readonly ProblemCode[] = [
   'MISSING_TOKEN',
   'INVALID_TOKEN',
   'INVALID_ACCOUNT_KEY',
+  'TWO_FACTOR_REQUIRED',
   'INSUFFICIENT_ROLE',
   'INSUFFICIENT_SCOPE',
   'PATH_TOO_LONG',

@@ -60,6 +60,11 @@ const CATALOG = {
     detail: 'The email or the password is wrong.',
     remedy: 'Check both. The answer does not say which one is wrong.',
   },
+  OTP_REQUIRED: {
+    status: 401,
+    detail: 'The password is right; this login also needs a code of the second factor.',
+    remedy: 'Send the same again with `otp`: the code of the authenticator app, or a recovery code.',
+  },
   NO_SESSION: {
     status: 401,
     detail: 'There is no login: its cookie is missing or invalid, or it has ended.',
@@ -70,6 +75,13 @@ const CATALOG = {
     detail: 'The current password is wrong.',
     remedy: 'Check `current_password`. After repeated failures, further attempts get 429.',
     errors: [{ field: 'current_password', rule: 'match', message: 'is not the password of the account' }],
+  },
+  WRONG_OTP: {
+    status: 403,
+    detail: 'The code of the second factor is wrong, or was used already.',
+    remedy:
+      'Send the code that the authenticator app shows now; each counts once. Check the clock of its device. After repeated failures, further attempts get 429.',
+    errors: [{ field: 'otp', rule: 'match', message: 'is not a code that counts now' }],
   },
   PASSWORD_LOGIN_OFF: {
     status: 403,
@@ -86,6 +98,11 @@ const CATALOG = {
     status: 403,
     detail: 'This API key does not belong to one of your waitlists.',
     remedy: 'Send the key of a waitlist that belongs to the account of the token.',
+  },
+  TWO_FACTOR_REQUIRED: {
+    status: 403,
+    detail: 'This account requires a second factor, and you have none yet.',
+    remedy: 'Set one up with `POST /api/v1/auth/two_factor`, and confirm it.',
   },
   INSUFFICIENT_ROLE: {
     status: 403,
@@ -192,6 +209,21 @@ const CATALOG = {
     status: 409,
     detail: 'This account cannot have more members.',
     remedy: 'Remove a member who is not needed. Invited and disabled ones count too.',
+  },
+  TWO_FACTOR_ON: {
+    status: 409,
+    detail: 'You have a second factor already.',
+    remedy: 'To set up another one, disable it first with `POST /api/v1/auth/two_factor/disable`.',
+  },
+  TWO_FACTOR_OFF: {
+    status: 409,
+    detail: 'You have no second factor.',
+    remedy: 'Set one up with `POST /api/v1/auth/two_factor`.',
+  },
+  OWN_TWO_FACTOR: {
+    status: 409,
+    detail: 'This is your own second factor.',
+    remedy: 'Disable it with `POST /api/v1/auth/two_factor/disable`, or ask another owner.',
   },
   ID_TAKEN: {
     status: 409,
@@ -300,7 +332,7 @@ const CATALOG = {
   TOO_MANY_ATTEMPTS: {
     status: 429,
     detail: 'Too many failed logins; wait before the next.',
-    remedy: 'Wait for the number of seconds in `Retry-After`, and check the password.',
+    remedy: 'Wait for the number of seconds in `Retry-After`, and check the password and the code.',
   },
   HEADERS_TOO_LARGE: { status: 431, detail: 'The headers are too large.', remedy: 'Send fewer or shorter headers.' },
   INTERNAL_ERROR: {

@@ -19,7 +19,7 @@ export const RULES = [
   'unique',
   /** The field, or what its value refers to, exists. */
   'known',
-  /** The password of the account. */
+  /** The password of the member, or a code of the second factor. */
   'match',
   /** A password that cannot be guessed easily. */
   'strength',

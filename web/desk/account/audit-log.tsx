@@ -39,6 +39,8 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   password_changed: 'Password changed',
   password_reset_started: 'Password reset started',
   password_reset: 'Password set by a link',
+  two_factor_set_up: 'Second factor set up',
+  two_factor_removed: 'Second factor removed',
   login_failed: 'Login failed',
   login_throttled: 'Login refused after many attempts',
   refresh_token_reused: 'Login ended: its token was used twice',

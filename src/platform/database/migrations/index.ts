@@ -10,6 +10,7 @@ import { welcomeMails } from './1795996800000-welcome-mails.js';
 import { members } from './1796083200000-members.js';
 import { memberLinks } from './1796083300000-member-links.js';
 import { singleSignOn } from './1796083400000-single-sign-on.js';
+import { twoFactor } from './1796083500000-two-factor.js';
 import { loginClient } from './1796083600000-login-client.js';
 
 /** Later migrations go behind these; a released one never changes. */
@@ -26,6 +27,7 @@ export const migrations = [
   ...members,
   ...memberLinks,
   ...singleSignOn,
+  ...twoFactor,
   ...loginClient,
 ];
 

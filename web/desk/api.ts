@@ -1,11 +1,17 @@
 import createClient, { type FetchResponse } from 'openapi-fetch';
+import { fetchOrNotice } from './connection';
 import { basePath } from './environment';
 import type { paths } from './generated/openapi';
 import { Problem } from './problem';
 import { authorizedFetch } from './session';
 
-/** The operations of `openapi/openapi.json`, called as the owner who is signed in. */
-export const api = createClient<paths>({ baseUrl: `${location.origin}${basePath}`, fetch: authorizedFetch });
+const baseUrl = `${location.origin}${basePath}`;
+
+/** The operations of `openapi/openapi.json`, called as the member who is signed in. */
+export const api = createClient<paths>({ baseUrl, fetch: authorizedFetch });
+
+/** Those that need no login, which {@link api} would wait for. */
+export const publicApi = createClient<paths>({ baseUrl, fetch: fetchOrNotice });
 
 type Body<T extends Record<string | number, unknown>, Options, Media extends `${string}/${string}`> = NonNullable<
   FetchResponse<T, Options, Media>['data']

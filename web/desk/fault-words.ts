@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
   'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',
   'member.format': 'Choose the member again.',
+  'otp.match': 'This code is wrong or was used already. Enter the one that your app shows now.',
   'phone.format': 'Enter the number with its country code, such as +14155550123.',
   'phone.unique': 'Somebody else on this list has this phone number.',
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
@@ -52,6 +53,37 @@ const RULES: Readonly<Record<string, string>> = {
   min_length: 'Fill in this field.',
   one_of: 'Choose one of the values that are offered.',
   unique: 'Contains the same item twice.',
+};
+
+/** By the code of a problem, in place of its detail. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EMAIL_TAKEN: 'Somebody with this email already has a login at this service.',
+  INSUFFICIENT_ROLE: 'Your role does not allow this. Ask an owner of your account.',
+  LAST_OWNER: 'The account needs an active owner who can sign in. Make another active member an owner first.',
+  MAIL_IS_OFF: 'This service sends no mail. Ask an owner of your account for a link.',
+  MEMBER_ACTIVE: 'This member has accepted an invitation already. Reload the page.',
+  MEMBER_NOT_ACTIVE: 'Only an active member can get a link for a new password.',
+  MEMBER_NOT_FOUND: 'This member is not there any more. Reload the page.',
+  OWN_TWO_FACTOR: 'Turn off your own second factor in your profile.',
+  PASSWORD_LOGIN_OFF: 'Passwords are turned off at this service.',
+  TOO_MANY_MEMBERS: 'The account cannot have more members. Remove somebody who is no longer needed.',
+  TWO_FACTOR_OFF: 'Your second factor is turned off. Reload the page.',
+  TWO_FACTOR_ON: 'You have a second factor already. Reload the page.',
+  TWO_FACTOR_REQUIRED: 'Your account requires a second factor. Set it up in your profile.',
+  WRONG_OTP: 'This code is wrong or was used already. Enter the one that your app shows now.',
+  WRONG_PASSWORD: 'This is not your current password.',
+};
+
+/** By the code of a sign-in at the provider that failed, in the address of the page. */
+const SSO_ERRORS: Readonly<Record<string, string>> = {
+  SSO_UNAVAILABLE: 'The sign-in provider cannot be reached right now. Try again in a moment.',
+  SSO_REFUSED:
+    'The sign-in did not work, or took too long. Try again. If it fails again, ask an owner of your account.',
+  EMAIL_NOT_VERIFIED: 'The sign-in provider has not verified your email. Verify it there, then try again.',
+  NOT_INVITED: 'Nobody has invited you to this service yet. Ask an owner of the account for an invitation.',
+  NO_ROLE: 'Your account at the sign-in provider is in no group that may use this service. Ask its administrator.',
+  TOO_MANY_MEMBERS: 'The account cannot have more members. Ask one of its owners.',
+  MEMBER_DISABLED: 'Your login was disabled. Ask an owner of your account.',
 };
 
 /** Replaces a message that has only a pattern. */
@@ -83,6 +115,16 @@ export function wordsOfAll(faults: readonly Fault[]): string {
 /** The service writes a fault to follow a field's name: "must be a url". */
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`;
+}
+
+/** A sentence about a problem whose code is known; undefined for others. */
+export function wordsOfProblem(code: string): string | undefined {
+  return PROBLEMS[code];
+}
+
+/** A sentence about a sign-in that failed at the provider. */
+export function wordsOfSso(code: string): string {
+  return SSO_ERRORS[code] ?? 'The sign-in did not work. Try again.';
 }
 
 /** Whether the `detail` of a problem, which joins the service's messages, has a pattern. */

@@ -6,12 +6,14 @@ import { PageSkeleton } from './parts/delayed';
 import { PageProblem } from './parts/page-fault';
 import { PageHeading } from './parts/page-heading';
 import { waitlistsQuery } from './queries';
+import { useMay } from './roles';
 import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 
 /** Leads to the first waitlist, or to making one. */
 export function HomePage() {
   const waitlists = useQuery(waitlistsQuery());
   const [isCreating, setIsCreating] = useState(false);
+  const mayCreate = useMay('editor');
   if (waitlists.isError) return <PageProblem error={waitlists.error} onRetry={() => void waitlists.refetch()} />;
   if (!waitlists.data) return <PageSkeleton />;
   const [first] = waitlists.data;
@@ -22,8 +24,9 @@ export function HomePage() {
         <PageHeading title="No waitlist yet" />
         <Text c="dimmed" ta="center" maw="var(--width-field)">
           Each waitlist has its own signup page, settings and queue.
+          {!mayCreate && ' Editors and owners of your account can make one.'}
         </Text>
-        <Button onClick={() => setIsCreating(true)}>Create a waitlist</Button>
+        {mayCreate && <Button onClick={() => setIsCreating(true)}>Create a waitlist</Button>}
         <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
       </Stack>
     </Center>

@@ -1,4 +1,4 @@
-import { isForProgrammers, wordsOfAll } from './fault-words';
+import { isForProgrammers, wordsOfAll, wordsOfProblem } from './fault-words';
 
 /** One field that the service refuses, and why. */
 export interface FieldFault {
@@ -57,5 +57,7 @@ export function mayHaveArrived(error: unknown): boolean {
 /** A sentence for any error of a request, that of a lost connection included. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Problem)) return 'No connection to the service. Check your network, then try again.';
+  const words = wordsOfProblem(error.code);
+  if (words !== undefined) return words;
   return isForProgrammers(error.message) ? wordsOfAll(error.faults) : error.message;
 }

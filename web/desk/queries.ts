@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { answerOf, api, bodyOf, hasNextPage } from './api';
+import { answerOf, api, bodyOf, hasNextPage, publicApi } from './api';
 import type { components } from './generated/openapi';
 import { Problem } from './problem';
 
@@ -11,9 +11,10 @@ const DAY_MS = 86_400_000;
 
 export type Waitlist = components['schemas']['Waitlist'];
 export type Webhook = components['schemas']['Webhook'];
+export type Member = components['schemas']['Member'];
 export type DayStatistics = components['schemas']['DayStatistics'];
 
-/** All waitlists of the owner. */
+/** All waitlists of the account. */
 export function waitlistsQuery() {
   return queryOptions({
     queryKey: ['waitlists'],
@@ -67,7 +68,48 @@ export function statisticsQuery(waitlistId: number) {
   });
 }
 
-/** The live logins of the account. */
+/** The member who is signed in. */
+export function ownMemberQuery() {
+  return queryOptions({
+    queryKey: ['members', 'me'],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/member/me', { signal })),
+  });
+}
+
+/** All members of the account, oldest first. */
+export function membersQuery() {
+  return queryOptions({
+    queryKey: ['members'],
+    queryFn: async ({ signal }) => {
+      const members: Member[] = [];
+      for (;;) {
+        const params = { query: { after_id: members.at(-1)?.id } };
+        const { body, headers } = await answerOf(api.GET('/api/v1/member', { params, signal }));
+        members.push(...body);
+        if (!hasNextPage(headers)) return members;
+      }
+    },
+  });
+}
+
+/** The account that the member belongs to. */
+export function accountQuery() {
+  return queryOptions({
+    queryKey: ['account'],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/account', { signal })),
+  });
+}
+
+/** The ways to sign in at this service. */
+export function signInMethodsQuery() {
+  return queryOptions({
+    queryKey: ['sign-in-methods'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => bodyOf(publicApi.GET('/api/v1/auth/methods', { signal })),
+  });
+}
+
+/** The live logins of the member. */
 export function sessionsQuery() {
   return queryOptions({
     queryKey: ['sessions'],
@@ -84,12 +126,12 @@ export function accountKeysQuery() {
 }
 
 /** The audit log, newest first, page by page. */
-export function auditQuery({ waitlist, uuid }: { waitlist?: number; uuid?: string }) {
+export function auditQuery({ waitlist, uuid, member }: { waitlist?: number; uuid?: string; member?: string }) {
   return infiniteQueryOptions({
-    queryKey: ['audit', { waitlist, uuid }],
+    queryKey: ['audit', { waitlist, uuid, member }],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ signal, pageParam }) => {
-      const query = { waitlist_id: waitlist, uuid, after_id: pageParam, limit: AUDIT_PAGE_SIZE };
+      const query = { waitlist_id: waitlist, uuid, member, after_id: pageParam, limit: AUDIT_PAGE_SIZE };
       return bodyOf(api.GET('/api/v1/audit', { params: { query }, signal }));
     },
     getNextPageParam: (page) => (page.length < AUDIT_PAGE_SIZE ? undefined : page.at(-1)?.id),

@@ -4,6 +4,7 @@ import {
   createRouter,
   lazyRouteComponent,
   Navigate,
+  Outlet,
   redirect,
 } from '@tanstack/react-router';
 import { accountSearchOf } from './account/search';
@@ -15,12 +16,52 @@ import { NothingHere } from './parts/nothing-here';
 import { PageFault } from './parts/page-fault';
 import { peopleSearchOf } from './people/search';
 import { otherTab } from './settings/tabs';
+import { ConnectionNotice } from './parts/connection-notice';
 import { Shell } from './shell';
 import { SessionGate } from './sign-in/session-gate';
+import { errorSearchOf } from './parts/error-search';
+import { SignInRoute } from './sign-in/sign-in.route';
 import { WaitlistGate } from './waitlist/waitlist-gate';
 
-const root = createRootRoute({ component: SessionGate });
-const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+const root = createRootRoute({
+  component: () => (
+    <>
+      <ConnectionNotice />
+      <Outlet />
+    </>
+  ),
+});
+/** Where a sign-in at the provider that failed leads to. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: 'sign-in',
+  validateSearch: errorSearchOf,
+  component: SignInRoute,
+});
+const forgotten = createRoute({
+  getParentRoute: () => root,
+  path: 'forgotten',
+  component: lazyRouteComponent(() => import('./sign-in/forgotten.page'), 'ForgottenPage'),
+});
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: 'reset',
+  component: lazyRouteComponent(() => import('./sign-in/reset.page'), 'ResetPage'),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: 'invitation',
+  component: lazyRouteComponent(() => import('./sign-in/invitation.page'), 'InvitationPage'),
+});
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: () => (
+    <SessionGate>
+      <Shell />
+    </SessionGate>
+  ),
+});
 /** The first page: leads to a waitlist. */
 const home = createRoute({ getParentRoute: () => shell, path: '/', component: HomePage });
 const account = createRoute({
@@ -28,6 +69,17 @@ const account = createRoute({
   path: 'account',
   validateSearch: accountSearchOf,
   component: lazyRouteComponent(() => import('./account/account.page'), 'AccountPage'),
+});
+const profile = createRoute({
+  getParentRoute: () => shell,
+  path: 'profile',
+  validateSearch: errorSearchOf,
+  component: lazyRouteComponent(() => import('./profile/profile.page'), 'ProfilePage'),
+});
+const team = createRoute({
+  getParentRoute: () => shell,
+  path: 'team',
+  component: lazyRouteComponent(() => import('./team/team.page'), 'TeamPage'),
 });
 const waitlist = createRoute({
   getParentRoute: () => shell,
@@ -85,9 +137,15 @@ const settingsTab = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
+    signIn,
+    forgotten,
+    reset,
+    invitation,
     shell.addChildren([
       home,
       account,
+      profile,
+      team,
       waitlist.addChildren([
         index,
         overview,

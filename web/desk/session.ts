@@ -11,20 +11,22 @@ export const session = createStore<SessionState>('unknown');
 
 /**
  * Kept in memory only, so that no script of another page and no later user of the browser finds it. The token of an
- * ended login is kept until the next sign-in, to detect a change of account.
+ * ended login is kept until the next sign-in, to detect another member.
  */
 let accessToken: string | null = null;
 let refreshing: Promise<void> | null = null;
 /** Marks that this browser may have a login. Without it, no token is requested, which would fail. Not a secret. */
 const HAS_LOGIN = `${basePath}/desk/has-login`;
 
-/** Tells the desks in other tabs of a sign-out. */
+/** Tells the desks in other tabs of a sign-in and a sign-out. */
 const otherTabs = new BroadcastChannel(`${basePath}/desk`);
 
 function become(next: SessionState, token: string | null): void {
+  const isSignIn = next === 'signed-in' && session.get() !== next;
   accessToken = token ?? accessToken;
   rememberLogin(next === 'signed-in');
   session.set(next);
+  if (isSignIn) otherTabs.postMessage('signed in');
 }
 
 function rememberLogin(hasLogin: boolean): void {
@@ -36,7 +38,13 @@ function rememberLogin(hasLogin: boolean): void {
   }
 }
 
-function mayHaveLogin(): boolean {
+/** For a sign-in that goes on elsewhere, and ends with a cookie: the next page looks for it. */
+export function expectLogin(): void {
+  rememberLogin(true);
+}
+
+/** Whether this browser may have a login. */
+export function mayHaveLogin(): boolean {
   try {
     return localStorage.getItem(HAS_LOGIN) !== null;
   } catch {
@@ -44,8 +52,8 @@ function mayHaveLogin(): boolean {
   }
 }
 
-/** The account that a token names. Only the service checks that the token is genuine. */
-function accountOf(token: string): unknown {
+/** The member that a token names. Only the service checks that the token is genuine. */
+function memberOf(token: string): unknown {
   const claims = token.split('.')[1] ?? '';
   const { sub } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: unknown };
   return sub;
@@ -58,17 +66,21 @@ async function requestToken(path: string, body?: object): Promise<void> {
   });
   if (!response.ok) throw await Problem.of(response);
   const { access_token } = (await response.json()) as { access_token: string };
-  if (accessToken !== null && accountOf(access_token) !== accountOf(accessToken)) {
-    // Another account must neither see what this page has loaded nor send what waits for a login: nothing follows.
+  if (accessToken !== null && memberOf(access_token) !== memberOf(accessToken)) {
+    // Another member must neither see what this page has loaded nor send what waits for a login: nothing follows.
     location.reload();
     await new Promise(() => undefined);
   }
   become('signed-in', access_token);
 }
 
-/** @throws Problem as the service answers */
-export async function signIn(email: string, password: string): Promise<void> {
-  await requestToken('', { email, password });
+/** @throws Problem as the service answers: `OTP_REQUIRED` where the member has a second factor, and `otp` is missing */
+export async function signIn(credentials: {
+  readonly email: string;
+  readonly password: string;
+  readonly otp?: string;
+}): Promise<void> {
+  await requestToken('', credentials);
 }
 
 /**
@@ -86,11 +98,15 @@ export async function signOut(): Promise<void> {
 function leave(): void {
   location.assign(`${basePath}/desk`);
 }
-otherTabs.addEventListener('message', leave);
+otherTabs.addEventListener('message', ({ data }) => {
+  if (data === 'signed out') leave();
+  // Without a connection, the reader signs in here too.
+  else if (session.get() === 'signed-out') refresh().catch(() => undefined);
+});
 
 /** For a page that has just opened: goes on with the login of this browser, if it has one. */
-export async function resume(): Promise<void> {
-  if (mayHaveLogin()) return refresh();
+export async function resume(hasLogin: boolean): Promise<void> {
+  if (hasLogin) return refresh();
   become('signed-out', null);
 }
 
@@ -142,7 +158,7 @@ function withToken(request: Request): Request {
  * login has ended, the request waits for the next sign-in, so that no input is lost.
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
-  if (session.get() === 'unknown') await resume();
+  if (session.get() === 'unknown') await refresh();
   for (let isFresh = false; ;) {
     if (session.get() === 'signed-out') await signedIn();
     const used = accessToken;

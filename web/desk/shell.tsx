@@ -1,45 +1,56 @@
 import { AppShell, Badge, Box, Group, NavLink, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { DashboardIcon, GearIcon, PersonIcon, StackIcon, WidthIcon } from '@radix-ui/react-icons';
+import { DashboardIcon, GearIcon, LockClosedIcon, PersonIcon, StackIcon, WidthIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams, useRouter } from '@tanstack/react-router';
+import { Link, Navigate, Outlet, useLocation, useNavigate, useParams, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { AccountMenu } from './account-menu';
+import { useNeedsSecondFactor } from './needs-second-factor';
 import { ColorSchemeMenu } from './parts/color-scheme-menu';
+import { PageSkeleton } from './parts/delayed';
 import { countBounded } from './parts/format';
-import { waitlistQuery, waitlistsQuery } from './queries';
+import { PageProblem } from './parts/page-fault';
+import { ownMemberQuery, waitlistQuery, waitlistsQuery } from './queries';
+import { type Role, useMay } from './roles';
 import classes from './shell.module.css';
 import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
 
 /** `shortLabel` fits into the bar of a phone. The label begins with it, so that voice control finds it. */
-const PAGES: readonly { path: string; label: string; shortLabel?: string; Icon: typeof GearIcon }[] = [
+const PAGES: readonly { path: string; label: string; shortLabel?: string; Icon: typeof GearIcon; needed?: Role }[] = [
   { path: 'overview', label: 'Overview', Icon: DashboardIcon },
   { path: 'people', label: 'People', Icon: StackIcon },
-  { path: 'transfer', label: 'Import and export', shortLabel: 'Import', Icon: WidthIcon },
+  { path: 'transfer', label: 'Import and export', shortLabel: 'Import', Icon: WidthIcon, needed: 'editor' },
   { path: 'settings', label: 'Settings', Icon: GearIcon },
+];
+
+const OWNER_PAGES = [
+  { label: 'Team', Icon: PersonIcon, to: '/team' },
+  { label: 'Account', Icon: LockClosedIcon, to: '/account' },
 ];
 
 /** The frame of all pages: a rail at the left, on a narrow screen a bar at the bottom, and the page itself. */
 export function Shell() {
   const waitlistId = useWaitlistId();
+  const isLimited = useNeedsSecondFactor();
   const waiting = useWaiting(waitlistId);
+  const [isEditor, isOwner] = [useMay('editor'), useMay('owner')];
   useSearchKey(waitlistId);
   usePagesAhead();
-  const links = [
-    ...(waitlistId === undefined
+  const pages =
+    waitlistId === undefined || isLimited
       ? []
-      : PAGES.map((page) => ({
+      : PAGES.filter(({ needed }) => needed === undefined || isEditor).map((page) => ({
           ...page,
           to: `/${waitlistId}/${page.path}`,
           waiting: page.path === 'people' ? waiting : NOTHING,
-        }))),
-    { label: 'Account', shortLabel: undefined, Icon: PersonIcon, to: '/account', waiting: NOTHING },
-  ];
-  const switcher = <WaitlistSwitcher waitlistId={waitlistId} />;
+        }));
+  const accountPages = isOwner && !isLimited ? OWNER_PAGES.map((page) => ({ ...page, waiting: NOTHING })) : [];
+  const switcher = !isLimited && <WaitlistSwitcher waitlistId={waitlistId} />;
   return (
     <AppShell
       navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: true } }}
       header={{ height: { base: 56, sm: 0 } }}
-      footer={{ height: { base: 64, sm: 0 } }}
+      footer={{ height: { base: pages.length > 0 ? 64 : 0, sm: 0 } }}
       padding={{ base: 'md', sm: 'xl' }}
     >
       <a
@@ -56,32 +67,38 @@ export function Shell() {
       <AppShell.Header hiddenFrom="sm" role="none">
         <Group component="nav" aria-label="Waitlists" h="100%" px="xs" justify="space-between" wrap="nowrap">
           <Box miw={0}>{switcher}</Box>
-          <ColorSchemeMenu />
+          <Group gap={4} wrap="nowrap">
+            <AccountMenu isLimited={isLimited} />
+            <ColorSchemeMenu />
+          </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" visibleFrom="sm" aria-label="Pages">
         <AppShell.Section mb="xs">{switcher}</AppShell.Section>
-        {links.map(({ label, Icon, to, waiting }, index) => (
+        {[...pages, ...accountPages].map(({ label, Icon, to, waiting }, index) => (
           <NavLink
             key={to}
             className={classes.rail}
-            mt={index === links.length - 1 ? 'auto' : undefined}
+            mt={index === pages.length ? 'auto' : undefined}
             label={label}
             rightSection={<WaitingCounts {...waiting} />}
             leftSection={<Icon aria-hidden />}
             renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
           />
         ))}
-        <ColorSchemeMenu />
+        <Group gap={4} wrap="nowrap" mt={accountPages.length > 0 ? 'xs' : 'auto'}>
+          <AccountMenu isLimited={isLimited} />
+          <ColorSchemeMenu />
+        </Group>
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
         <div className={classes.main}>
-          <Outlet />
+          <Page isLimited={isLimited} />
         </div>
       </AppShell.Main>
-      <AppShell.Footer hiddenFrom="sm">
+      <AppShell.Footer hiddenFrom="sm" display={pages.length > 0 ? undefined : 'none'}>
         <nav aria-label="Pages" className={classes.bar}>
-          {links.map(({ label, shortLabel, Icon, to, waiting }) => (
+          {pages.map(({ label, shortLabel, Icon, to, waiting }) => (
             <Link
               key={to}
               to={to}
@@ -101,6 +118,16 @@ export function Shell() {
       </AppShell.Footer>
     </AppShell>
   );
+}
+
+/** The page of the address, once it is known what the member may do. */
+function Page({ isLimited }: { isLimited: boolean }) {
+  const me = useQuery(ownMemberQuery());
+  const { pathname } = useLocation();
+  if (me.isError && !me.data) return <PageProblem error={me.error} onRetry={() => void me.refetch()} />;
+  if (!me.data) return <PageSkeleton />;
+  if (isLimited && !/\/profile\/?$/.test(pathname)) return <Navigate to="/profile" replace />;
+  return <Outlet />;
 }
 
 /** The waitlist of the address; on a page of the account, the one that was open before, or the first. */

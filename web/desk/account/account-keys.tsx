@@ -1,4 +1,4 @@
-import { Button, Code, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Code, MultiSelect, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,7 +13,8 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { SecretDialog } from '../parts/secret-dialog';
 import { Section } from '../parts/section';
-import { accountKeysQuery } from '../queries';
+import { accountKeysQuery, membersQuery, waitlistsQuery } from '../queries';
+import { memberNames } from '../team/member-name';
 
 type AccountKey = components['schemas']['AccountKey'];
 
@@ -28,7 +29,7 @@ export function AccountKeys() {
   return (
     <Section
       title="Account keys"
-      description="With a key, your scripts can use the API for all your waitlists without your password."
+      description="With a key, your scripts can use the API without a login, for all waitlists of the account or for some. A key keeps working when the member who made it leaves."
       action={
         <Button variant="default" size="compact-sm" onClick={() => setIsCreating(true)}>
           Create key
@@ -66,10 +67,14 @@ export function AccountKeys() {
 }
 
 function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (key: AccountKey) => void }) {
+  const members = memberNames(useQuery(membersQuery()).data);
+  const waitlists = useQuery(waitlistsQuery()).data ?? [];
+  const namesOf = (ids: readonly number[]) =>
+    ids.map((id) => waitlists.find((waitlist) => waitlist.id === id)?.waitlist_name ?? String(id)).join(', ');
   return (
-    <Table.ScrollContainer minWidth={640} type="native">
+    <Table.ScrollContainer minWidth={860} type="native">
       <Table>
-        <HeadRow columns={['Name', 'Key', 'Scope', 'Created', 'Last used', 'Expires', '']} />
+        <HeadRow columns={['Name', 'Key', 'Scope', 'Waitlists', 'Created', 'Last used', 'Expires', '']} />
         <Table.Tbody>
           {keys.map((key) => (
             <Table.Tr key={key.id}>
@@ -81,7 +86,15 @@ function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (
               </Table.Td>
               <Table.Td>{SCOPES[key.scope]}</Table.Td>
               <Table.Td>
+                {key.waitlist_ids === null ? 'All' : <bdi>{namesOf(key.waitlist_ids) || 'None: deleted since'}</bdi>}
+              </Table.Td>
+              <Table.Td>
                 <RelativeTime time={key.created_at} />
+                {key.created_by !== null && (
+                  <Text size="sm" c="dimmed">
+                    by <bdi>{members(key.created_by)}</bdi>
+                  </Text>
+                )}
               </Table.Td>
               <Table.Td>{key.last_used_at === null ? 'Never' : <RelativeTime time={key.last_used_at} />}</Table.Td>
               <Table.Td>{expiryOf(key)}</Table.Td>
@@ -129,15 +142,20 @@ function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
   );
 }
 
+/** An alias, because an interface is not assignable to the `Record` that `showFaults` takes. */
+type Values = { name: string; scope: AccountKey['scope']; waitlist_ids: string[]; expires_at: string };
+
 function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => void; onCancel: () => void }) {
   const queries = useQueryClient();
-  const form = useForm({ initialValues: { name: '', scope: 'read' as AccountKey['scope'], expires_at: '' } });
+  const waitlists = useQuery(waitlistsQuery()).data ?? [];
+  const form = useForm<Values>({ initialValues: { name: '', scope: 'read', waitlist_ids: [], expires_at: '' } });
   const [unplaced, setUnplaced] = useState<unknown>(null);
   const create = useMutation({
-    mutationFn: ({ expires_at, ...values }: typeof form.values) => {
+    mutationFn: ({ expires_at, waitlist_ids: ids, ...values }: Values) => {
       // To the end of the chosen day, as the owner's clock has it.
       const end = expires_at === '' ? null : new Date(`${expires_at}T23:59:59`).toISOString();
-      return bodyOf(api.POST('/api/v1/api_key', { body: { ...values, expires_at: end } }));
+      const waitlist_ids = ids.length === 0 ? null : ids.map(Number);
+      return bodyOf(api.POST('/api/v1/api_key', { body: { ...values, waitlist_ids, expires_at: end } }));
     },
     onMutate: () => setUnplaced(null),
     onError: (error) => setUnplaced(showFaults(error, form)),
@@ -162,10 +180,24 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
             <Radio
               value="manage"
               label={SCOPES.manage}
-              description="Everything except logins, the password and creating keys"
+              description="Everything except logins, members and creating keys"
             />
           </Stack>
         </Radio.Group>
+        <MultiSelect
+          label="Waitlists"
+          description="The key sees and changes nothing else. None chosen: all, and those made later."
+          data={waitlists.map(({ id, waitlist_name }) => ({ value: String(id), label: `${waitlist_name} (${id})` }))}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': 'Choose no waitlist' }}
+          nothingFoundMessage="No such waitlist"
+          // Within the dialog; the list itself scrolls.
+          comboboxProps={{ withinPortal: false }}
+          withScrollArea={false}
+          styles={{ options: { maxHeight: 240, overflowY: 'auto' } }}
+          {...form.getInputProps('waitlist_ids')}
+        />
         <TextInput
           type="date"
           label="Expires"

@@ -1,29 +1,19 @@
-import { Button, Stack } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Stack } from '@mantine/core';
 import { PageHeading } from '../parts/page-heading';
-import { ProblemAlert } from '../parts/problem-alert';
-import { signOut } from '../session';
+import { RoleGate } from '../parts/role-gate';
 import { AccountKeys } from './account-keys';
+import { AccountName } from './account-name';
 import { AuditLog } from './audit-log';
-import { Logins } from './logins';
-import { PasswordForm } from './password-form';
 
 export function AccountPage() {
-  const leave = useMutation({ mutationFn: signOut });
   return (
-    <>
-      <PageHeading title="Account">
-        <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
-          Sign out
-        </Button>
-      </PageHeading>
+    <RoleGate needed="owner" title="Account">
+      <PageHeading title="Account" />
       <Stack gap="xl">
-        {leave.isError && <ProblemAlert error={leave.error} onRetry={() => leave.mutate()} />}
-        <PasswordForm />
-        <Logins />
+        <AccountName />
         <AccountKeys />
         <AuditLog />
       </Stack>
-    </>
+    </RoleGate>
   );
 }

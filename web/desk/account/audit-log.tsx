@@ -11,7 +11,8 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { Section } from '../parts/section';
 import { Problem } from '../problem';
-import { auditQuery, waitlistsQuery } from '../queries';
+import { auditQuery, type Member, membersQuery, waitlistsQuery } from '../queries';
+import { memberNames, nameOf } from '../team/member-name';
 import type { AccountSearch } from './search';
 
 const route = getRouteApi('/shell/account');
@@ -23,7 +24,7 @@ const PEOPLE_SHOWN = 2;
 const ADDRESS_CHARACTERS = 6;
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/i;
 
-const ACTIONS: Readonly<Record<Event['action'], string>> = {
+const ACTIONS: Readonly<Record<string, string>> = {
   account_created: 'Account created',
   account_disabled: 'Account disabled',
   account_enabled: 'Account enabled',
@@ -66,13 +67,14 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   webhook_tested: 'Webhook tested',
   webhook_turned_off: 'Webhook turned off: it failed for days, or is gone',
   deliveries_replayed: 'Events sent again',
-};
+} satisfies Record<Event['action'], string> & Record<string, string>;
 
 /** What happened to the account and its waitlists. The address holds the filters. */
 export function AuditLog() {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
   const waitlists = useQuery(waitlistsQuery()).data ?? [];
+  const members = useQuery(membersQuery()).data;
   const events = useInfiniteQuery(auditQuery(filter));
   const narrow = (change: AccountSearch) =>
     void navigate({ to: '/account', search: { ...filter, ...change }, replace: true, resetScroll: false });
@@ -95,6 +97,19 @@ export function AuditLog() {
             ...waitlists.map(({ id, waitlist_name }) => ({ value: String(id), label: waitlist_name })),
           ]}
         />
+        <NativeSelect
+          label="Done by"
+          value={filter.member ?? ''}
+          onChange={({ currentTarget: { value } }) => narrow({ member: value === '' ? undefined : value })}
+          data={[
+            { value: '', label: 'Everybody' },
+            // An address may name one who was removed.
+            ...(filter.member !== undefined && !members?.some(({ id }) => id === filter.member)
+              ? [{ value: filter.member, label: memberNames()(filter.member) }]
+              : []),
+            ...(members ?? []).map((member) => ({ value: member.id, label: nameOf(member) })),
+          ]}
+        />
         <TextInput
           label="Person"
           description="Paste the address of their page at the desk, or choose them in the log."
@@ -115,14 +130,15 @@ export function AuditLog() {
         </Text>
       )}
       {list.length > 0 && (
-        <Table.ScrollContainer minWidth={680} type="native">
+        <Table.ScrollContainer minWidth={820} type="native">
           <Table>
-            <HeadRow columns={['When', 'What', 'Waitlist', 'People', 'From']} />
+            <HeadRow columns={['When', 'What', 'Who', 'Waitlist', 'About', 'From']} />
             <Table.Tbody>
               {list.map((event) => (
                 <EventRow
                   key={event.id}
                   event={event}
+                  members={members}
                   waitlistName={waitlists.find(({ id }) => id === event.waitlist_id)?.waitlist_name}
                 />
               ))}
@@ -148,7 +164,15 @@ function uuidOf(typed: string): string | undefined {
 }
 
 /** `waitlistName` is missing for an event of the account and for a deleted waitlist. */
-function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string }) {
+function EventRow({
+  event,
+  members,
+  waitlistName,
+}: {
+  event: Event;
+  members: readonly Member[] | undefined;
+  waitlistName?: string;
+}) {
   const { waitlist_id: waitlistId, uuids, address_hash: addressHash } = event;
   return (
     <Table.Tr>
@@ -156,12 +180,17 @@ function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string
         <RelativeTime time={event.created_at} />
       </Table.Td>
       {/* A newer service may name other actions. */}
-      <Table.Td>{(ACTIONS as Partial<typeof ACTIONS>)[event.action] ?? event.action}</Table.Td>
+      <Table.Td>{ACTIONS[event.action] ?? event.action}</Table.Td>
+      <Table.Td>
+        <bdi>{whoDid(event, members)}</bdi>
+      </Table.Td>
       <Table.Td>{waitlistName ?? (waitlistId !== null && `${waitlistId} (deleted)`)}</Table.Td>
       <Table.Td>
         <Stack gap={0} align="flex-start">
           {uuids.slice(0, PEOPLE_SHOWN).map((uuid) =>
-            waitlistName === undefined ? (
+            isAboutMember(event) ? (
+              <bdi key={uuid}>{memberNames(members)(uuid)}</bdi>
+            ) : waitlistName === undefined ? (
               <Code key={uuid}>{uuid}</Code>
             ) : (
               <Anchor key={uuid} size="xs" ff="monospace" component={Link} to={`/${waitlistId ?? ''}/people/${uuid}`}>
@@ -177,9 +206,7 @@ function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string
         </Stack>
       </Table.Td>
       <Table.Td>
-        {addressHash === null ? (
-          'The operator'
-        ) : (
+        {addressHash !== null && (
           <Code title="The same mark stands for the same network address">
             {addressHash.slice(0, ADDRESS_CHARACTERS)}
           </Code>
@@ -187,4 +214,19 @@ function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string
       </Table.Td>
     </Table.Tr>
   );
+}
+
+/** Whether the event names a member, where others name people of a waitlist. */
+function isAboutMember({ waitlist_id: waitlistId, uuids }: Event): boolean {
+  return waitlistId === null && uuids.length > 0;
+}
+
+/** What acts without a member is a command of the operator or the service itself, or a request with an address. */
+function whoDid(
+  { member, address_hash: addressHash, request_id: requestId }: Event,
+  members?: readonly Member[],
+): string {
+  if (member !== null) return memberNames(members)(member);
+  if (addressHash === null && requestId === null) return 'The operator';
+  return 'Account key';
 }

@@ -5,6 +5,7 @@ import { PageSkeleton } from '../parts/delayed';
 import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { statisticsQuery, waitlistQuery } from '../queries';
+import { useMay } from '../roles';
 import { Figures } from './figures';
 import { FirstSteps } from './first-steps';
 import { Joined } from './joined';
@@ -23,6 +24,7 @@ export function OverviewPage() {
   // A hidden tab does not refetch.
   const waitlist = useQuery({ ...waitlistQuery(waitlistId), refetchInterval: REFRESH_MS });
   const statistics = useQuery({ ...statisticsQuery(waitlistId), refetchInterval: REFRESH_MS });
+  const mayChange = useMay('editor');
   if (!waitlist.data) return null;
   const { days, top_referrers: referrers } = statistics.data ?? {};
   return (
@@ -32,7 +34,7 @@ export function OverviewPage() {
         <StateBanner waitlist={waitlist.data} />
         <Waiting waitlist={waitlist.data} />
         {/* They lead to a page that anybody can open and join on. */}
-        {!waitlist.data.is_closed && waitlist.data.is_public && <FirstSteps waitlist={waitlist.data} />}
+        {mayChange && !waitlist.data.is_closed && waitlist.data.is_public && <FirstSteps waitlist={waitlist.data} />}
         {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
         <Figures totals={waitlist.data.statistics} days={days} />
         {days ? <Joined days={days} since={waitlist.data.created_at} /> : statistics.isPending && <PageSkeleton />}

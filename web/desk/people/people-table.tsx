@@ -28,6 +28,7 @@ interface PeopleTableProps extends View {
   readonly people: readonly Person[];
   /** All people that the filters find, those that aren't loaded yet too; null if nobody counted them. */
   readonly total: number | null;
+  readonly canSelect: boolean;
   readonly selection: RowSelectionState;
   readonly onSelect: (change: (selection: RowSelectionState) => RowSelectionState) => void;
   readonly onSort: (order: NonNullable<PeopleSearch['order']>) => void;
@@ -40,11 +41,14 @@ interface PeopleTableProps extends View {
  * Escape selects none. At the width of a phone, each row is a card.
  */
 export function PeopleTable(props: PeopleTableProps) {
-  const { waitlistId, search, people, total, selection, onSelect, onSort, onEnd } = props;
+  const { waitlistId, search, people, total, canSelect, selection, onSelect, onSort, onEnd } = props;
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
   const navigate = useNavigate();
   const { uuid: openUuid } = useParams({ strict: false });
-  const columns = useMemo(() => columnsOf({ waitlistId, search }), [waitlistId, search]);
+  const columns = useMemo(
+    () => columnsOf({ waitlistId, search }).filter(({ id }) => canSelect || id !== 'select'),
+    [waitlistId, search, canSelect],
+  );
   const table = useTable({
     features,
     columns,
@@ -64,7 +68,7 @@ export function PeopleTable(props: PeopleTableProps) {
   const visible = useVisibleRows(ids, rowHeight, onEnd);
   const { active, setActive, goTo, onKeyDown } = useActiveRow(visible.body, rows.length, visible.scrollTo, {
     Enter: open,
-    ' ': (index) => rows[index]?.toggleSelected(),
+    ' ': (index) => canSelect && rows[index]?.toggleSelected(),
     Escape: () => onSelect(() => ({})),
   });
   useFocusReturn(openUuid, ids, goTo);
@@ -79,9 +83,10 @@ export function PeopleTable(props: PeopleTableProps) {
     <div
       role="grid"
       aria-label="People"
-      aria-multiselectable
+      aria-multiselectable={canSelect || undefined}
       aria-rowcount={total === null ? -1 : total + 1}
       data-view={view}
+      data-selectable={canSelect || undefined}
       className={classes.grid}
       onKeyDown={onKeyDown}
     >
@@ -124,7 +129,7 @@ export function PeopleTable(props: PeopleTableProps) {
               data-index={index}
               data-open={row.id === openUuid || undefined}
               aria-rowindex={index + 2}
-              aria-selected={row.getIsSelected()}
+              aria-selected={canSelect ? row.getIsSelected() : undefined}
               tabIndex={index === active ? 0 : -1}
               className={`${classes.row} ${classes.person}`}
               style={{ height: rowHeight, transform: `translateY(${top}px)` }}

@@ -10,6 +10,7 @@ import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { sentenceOf } from '../problem';
 import { waitlistQuery } from '../queries';
+import { useMay } from '../roles';
 import { Filters } from './filters';
 import { Nobody } from './nobody';
 import { fetchEverybody, peopleQuery, type Person, unique } from './people.queries';
@@ -29,6 +30,7 @@ export function PeoplePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const waitlist = useQuery(waitlistQuery(waitlistId));
+  const mayChange = useMay('editor');
   const { people, loaded, total, fetchMore } = usePeople(waitlistId, search);
   const { selection, selected, select, clear, more } = useSelection(waitlistId, search, loaded, total);
   const { open, dialog } = usePersonDialogs(waitlistId, { onDone: clear, onErased: clear });
@@ -37,12 +39,14 @@ export function PeoplePage() {
   return (
     <Stack gap="md">
       <PageHeading title="People">
-        <Button
-          onClick={() => open({ kind: 'let next in' })}
-          disabled={waitlist.data?.statistics.current_signups === 0}
-        >
-          Let next people in
-        </Button>
+        {mayChange && (
+          <Button
+            onClick={() => open({ kind: 'let next in' })}
+            disabled={waitlist.data?.statistics.current_signups === 0}
+          >
+            Let next people in
+          </Button>
+        )}
       </PageHeading>
       <Filters search={search} waitlist={waitlist.data} referrer={loaded[0]?.referrer?.email} onFilter={filter} />
 
@@ -64,6 +68,7 @@ export function PeoplePage() {
             search={search}
             people={loaded}
             total={total}
+            canSelect={mayChange}
             selection={selection}
             onSelect={select}
             onSort={(order) => filter({ order: order === 'queue' ? undefined : order })}

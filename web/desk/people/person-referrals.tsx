@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { count, countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { PlainSection } from '../parts/section';
+import { useMay } from '../roles';
 import { choicesFor, CREDIT_LABELS, CREDIT_SENTENCES, isUncredited, reasonsOf } from './credit';
 import { contactOf, type Person, referredPeopleQuery, type WholePerson } from './people.queries';
 
@@ -27,6 +28,7 @@ export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefu
   const { waitlist_id: waitlistId, referral_token: token, referrer, referred_by_waiter_token: by } = person;
   const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
   const groups = referred.data ?? [];
+  const mayRefuse = useMay('editor');
   return (
     <PlainSection isDense title="Referrals">
       <Text size="sm">
@@ -80,7 +82,7 @@ export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefu
           )}
         </Stack>
       ))}
-      {groups.length > 0 && (
+      {mayRefuse && groups.length > 0 && (
         <Group>
           <Button size="compact-sm" variant="subtle" color="red" onClick={onRefuseAll}>
             Refuse all referrals
@@ -113,6 +115,7 @@ export function CreditOfReferral({
   onDecide: (credit: 'credited' | 'refused') => void;
 }) {
   const { credit } = person;
+  const mayDecide = useMay('editor');
   if (credit === 'none') return null;
   const { canApprove, canRefuse } = choicesFor(person);
   return (
@@ -122,12 +125,12 @@ export function CreditOfReferral({
         {person.credit_reasons.length > 0 && ` Reasons: ${reasonsOf(person)}.`}
       </Text>
       <Group gap="xs">
-        {canApprove && (
+        {mayDecide && canApprove && (
           <Button size="compact-sm" variant="default" onClick={() => onDecide('credited')}>
             Approve
           </Button>
         )}
-        {canRefuse && (
+        {mayDecide && canRefuse && (
           <Button size="compact-sm" variant="default" onClick={() => onDecide('refused')}>
             Refuse
           </Button>

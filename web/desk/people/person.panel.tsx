@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { Delayed } from '../parts/delayed';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Problem } from '../problem';
+import { useMay } from '../roles';
 import { CorrectForm } from './correct-form';
 import { contactOf, personQuery, type WholePerson } from './people.queries';
 import { NARROW } from './people-table';
@@ -74,6 +75,7 @@ function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialo
   /** Null until the form is opened once. When it closes, the focus returns to “Edit”. */
   const [isCorrecting, setIsCorrecting] = useState<boolean | null>(null);
   const isWaiting = person.status === 'waiting';
+  const [mayChange, maySeeHistory] = [useMay('editor'), useMay('owner')];
   if (isCorrecting)
     return (
       <CorrectForm
@@ -88,27 +90,29 @@ function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialo
   return (
     <Stack gap="lg">
       <Place person={person} />
-      <Group gap="xs">
-        {isWaiting && <Button onClick={() => open({ kind: 'let in', people: [person] })}>Let in</Button>}
-        {isWaiting && (
-          <Button variant="default" onClick={() => open({ kind: 'move', person })}>
-            Move
+      {mayChange && (
+        <Group gap="xs">
+          {isWaiting && <Button onClick={() => open({ kind: 'let in', people: [person] })}>Let in</Button>}
+          {isWaiting && (
+            <Button variant="default" onClick={() => open({ kind: 'move', person })}>
+              Move
+            </Button>
+          )}
+          <Button variant="default" autoFocus={isCorrecting === false} onClick={() => setIsCorrecting(true)}>
+            Edit
           </Button>
-        )}
-        <Button variant="default" autoFocus={isCorrecting === false} onClick={() => setIsCorrecting(true)}>
-          Edit
-        </Button>
-        <Button variant="subtle" color="red" onClick={() => open({ kind: 'erase', people: [person] })}>
-          Erase
-        </Button>
-      </Group>
+          <Button variant="subtle" color="red" onClick={() => open({ kind: 'erase', people: [person] })}>
+            Erase
+          </Button>
+        </Group>
+      )}
       <Contact person={person} />
       <Links person={person} />
       <Answers person={person} />
       <Metadata metadata={person.metadata} />
       <CreditOfReferral person={person} onDecide={(credit) => open({ kind: 'decide', people: [person], credit })} />
       <Referrals person={person} onRefuseAll={() => open({ kind: 'refuse all', person })} />
-      <History person={person} />
+      {maySeeHistory && <History person={person} />}
     </Stack>
   );
 }

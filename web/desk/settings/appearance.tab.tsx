@@ -8,6 +8,7 @@ import { defaultText, type OwnTextKey } from '../../page/own-texts';
 import { type Catalog, ENGLISH } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { useMay } from '../roles';
 import { OWN_DIRECTION } from '../theme';
 import { COLORS, LONG_TEXTS, TEXT_GROUPS } from './appearance-fields';
 import { type AppearanceValues, previewed, toStyle, toTexts, valuesOf } from './appearance-values';
@@ -96,6 +97,9 @@ interface TextsProps {
 }
 
 function TextsSection({ form, catalog, waitlist }: TextsProps) {
+  const mayChange = useMay('editor');
+  const hasOwn = (keys: readonly OwnTextKey[]) => keys.some((key) => form.values.texts[key] !== '');
+  const groups = TEXT_GROUPS.filter(({ keys }) => mayChange || hasOwn(keys));
   return (
     <PlainSection title="Texts">
       <ShownIn state="form">
@@ -135,8 +139,13 @@ function TextsSection({ form, catalog, waitlist }: TextsProps) {
         />
       </ShownIn>
       <LanguageField form={form} />
-      <Accordion variant="contained" chevronPosition="left">
-        {TEXT_GROUPS.map(({ title, state, keys }, index) => (
+      <Accordion
+        variant="contained"
+        chevronPosition="left"
+        // Whoever may not change them cannot open anything in the form.
+        {...(!mayChange && { multiple: true, defaultValue: groups.map((_, index) => String(index)) })}
+      >
+        {groups.map(({ title, state, keys }, index) => (
           <Accordion.Item key={title} value={String(index)}>
             <Accordion.Control>
               <Text size="sm">Other texts: {title}</Text>

@@ -12,6 +12,7 @@ import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { deliveriesQuery } from '../queries';
+import { useMay } from '../roles';
 
 type Delivery = components['schemas']['Delivery'];
 type Replay = components['schemas']['ReplayDeliveries'];
@@ -29,12 +30,15 @@ const FAILURES: Readonly<Record<string, string>> = {
 } satisfies Record<NonNullable<Delivery['last_failure']>, string>;
 const COLORS: Readonly<Record<Delivery['status'], string>> = { pending: 'blue', delivered: 'teal', failed: 'red' };
 
+const COLUMNS = ['Event', 'Person', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt'];
+
 /** The deliveries of a webhook, newest first, with buttons to send them again. */
 export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webhookId: number }) {
   const queries = useQueryClient();
   const deliveries = useInfiniteQuery(deliveriesQuery(waitlistId, webhookId));
   const list = deliveries.data?.pages.flat() ?? [];
   const [chosen, setChosen] = useState<readonly string[]>([]);
+  const mayReplay = useMay('editor');
   const replay = useMutation({
     mutationFn: (body: Replay) =>
       bodyOf(
@@ -69,7 +73,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
   return (
     <Stack>
       <Group align="flex-end" gap="xs">
-        <ReplayButtons chosen={chosen} onReplay={replay.mutate} />
+        {mayReplay && <ReplayButtons chosen={chosen} onReplay={replay.mutate} />}
         <Button size="xs" variant="subtle" loading={deliveries.isRefetching} onClick={() => void deliveries.refetch()}>
           Refresh
         </Button>
@@ -77,7 +81,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
       {replay.isError && <ProblemAlert error={replay.error} />}
       <Table.ScrollContainer minWidth={700} type="native">
         <Table>
-          <HeadRow columns={['', 'Event', 'Person', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt']} />
+          <HeadRow columns={mayReplay ? ['', ...COLUMNS] : COLUMNS} />
           <Table.Tbody>
             {list.map((delivery) => (
               <DeliveryRow
@@ -85,8 +89,10 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
                 waitlistId={waitlistId}
                 delivery={delivery}
                 isChosen={chosen.includes(delivery.id)}
-                onChoose={(isChosen) =>
-                  setChosen((ids) => (isChosen ? [...ids, delivery.id] : ids.filter((id) => id !== delivery.id)))
+                onChoose={
+                  mayReplay &&
+                  ((isChosen) =>
+                    setChosen((ids) => (isChosen ? [...ids, delivery.id] : ids.filter((id) => id !== delivery.id))))
                 }
               />
             ))}
@@ -149,17 +155,20 @@ function DeliveryRow({
   waitlistId: number;
   delivery: Delivery;
   isChosen: boolean;
-  onChoose: (isChosen: boolean) => void;
+  /** False for those who may not send it again. */
+  onChoose: false | ((isChosen: boolean) => void);
 }) {
   return (
     <Table.Tr>
-      <Table.Td>
-        <Checkbox
-          aria-label={`Select ${event} ${id}`}
-          checked={isChosen}
-          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
-        />
-      </Table.Td>
+      {onChoose && (
+        <Table.Td>
+          <Checkbox
+            aria-label={`Select ${event} ${id}`}
+            checked={isChosen}
+            onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+          />
+        </Table.Td>
+      )}
       <Table.Th scope="row" fw={500}>
         {event}
       </Table.Th>

@@ -7,11 +7,13 @@ import { CopyField } from '../parts/copy-field';
 import { SecretDialog } from '../parts/secret-dialog';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { useMay } from '../roles';
 
 /** The keys of the waitlist. Those of the account are under Account. */
 export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
   const [isAsking, setAsking] = useState(false);
   const [newKey, setNewKey] = useState<string | null>(null);
+  const isOwner = useMay('owner');
   const replace = async () => {
     const { api_key } = await bodyOf(
       api.POST('/api/v1/waitlist/{waitlist_id}/api_key', { params: { path: { waitlist_id: waitlist.id } } }),
@@ -31,18 +33,24 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
         title="API key"
         description="Scripts send this key with an access token to work with this waitlist’s people; most waitlists need none. The service keeps only a hash of it, so it can be shown only when it is made: make one when a script needs it."
       >
-        <Group>
-          <Button variant="default" onClick={() => setAsking(true)}>
-            Make a new API key
-          </Button>
-        </Group>
-        <Text size="sm" c="dimmed">
-          For new scripts, use an account key instead: see{' '}
-          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/account" {...props} />}>
-            Account
-          </Anchor>
-          .
-        </Text>
+        {isOwner ? (
+          <>
+            <Group>
+              <Button variant="default" onClick={() => setAsking(true)}>
+                Make a new API key
+              </Button>
+            </Group>
+            <Text size="sm" c="dimmed">
+              For new scripts, use an account key instead: see{' '}
+              <Anchor inherit underline="always" renderRoot={(props) => <Link to="/account" {...props} />}>
+                Account
+              </Anchor>
+              .
+            </Text>
+          </>
+        ) : (
+          <Text size="sm">An owner of your account can make a new one.</Text>
+        )}
       </PlainSection>
       <ConfirmDialog
         isOpen={isAsking}

@@ -5,6 +5,7 @@ import { api, bodyOf } from '../api';
 import { sendsMail } from '../environment';
 import { ProblemAlert } from '../parts/problem-alert';
 import { useFocusKeeper } from '../parts/use-focus-keeper';
+import { useMay } from '../roles';
 import { type Kind, KINDS } from './mail-kinds';
 import classes from './settings.module.css';
 
@@ -21,6 +22,7 @@ export function MailPreview({
   isDirty: boolean;
 }) {
   const path = { waitlist_id: waitlistId };
+  const mayTest = useMay('editor');
   const preview = useQuery({
     queryKey: ['waitlists', waitlistId, 'mail_preview', kind],
     queryFn: ({ signal }) =>
@@ -61,18 +63,20 @@ export function MailPreview({
         <Text size="sm" c="dimmed" role="status">
           {isDirty ? 'Save to see your changes here.' : 'With invented values.'}
         </Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          disabled={!sendsMail || isDirty}
-          loading={test.isPending}
-          onClick={() => {
-            keepFocus();
-            test.mutate();
-          }}
-        >
-          Send me a test
-        </Button>
+        {mayTest && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={!sendsMail || isDirty}
+            loading={test.isPending}
+            onClick={() => {
+              keepFocus();
+              test.mutate();
+            }}
+          >
+            Send me a test
+          </Button>
+        )}
       </Group>
       {test.isError && <ProblemAlert error={test.error} />}
     </Stack>

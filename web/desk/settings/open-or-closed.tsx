@@ -5,6 +5,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
 import { type Act, actsOf, stateText, stateTitle, useWaitlistChange } from '../parts/waitlist-state';
 import type { Waitlist } from '../queries';
+import { useMay } from '../roles';
 
 /** Opens and closes the waitlist, and makes it public or private, at once: not part of the form that is saved. */
 export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
@@ -12,6 +13,7 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
   // Stays while the dialog fades.
   const [asked, setAsked] = useState<Act | null>(null);
   const { send, start } = useWaitlistChange(waitlist.id);
+  const mayChange = useMay('editor');
   const ask = (act: Act) => {
     setAsked(act);
     setIsAsking(true);
@@ -21,16 +23,17 @@ export function OpenOrClosed({ waitlist }: { waitlist: Waitlist }) {
       <Stack gap="sm">
         {send.isError && !isAsking && <ProblemAlert error={send.error} onRetry={() => start(send.variables)} />}
         <Group gap="xs">
-          {actsOf(waitlist).map((one) => (
-            <Button
-              key={one.name}
-              variant="default"
-              loading={send.isPending && send.variables.done === one.done}
-              onClick={() => (one.question ? ask(one) : start(one))}
-            >
-              {one.label}
-            </Button>
-          ))}
+          {mayChange &&
+            actsOf(waitlist).map((one) => (
+              <Button
+                key={one.name}
+                variant="default"
+                loading={send.isPending && send.variables.done === one.done}
+                onClick={() => (one.question ? ask(one) : start(one))}
+              >
+                {one.label}
+              </Button>
+            ))}
         </Group>
       </Stack>
       <ConfirmDialog

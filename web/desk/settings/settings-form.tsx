@@ -9,6 +9,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { UnsavedChanges } from '../parts/unsaved-changes';
 import { Problem } from '../problem';
 import { type Waitlist, waitlistQuery } from '../queries';
+import { useMay } from '../roles';
 import classes from './settings.module.css';
 
 export type SettingChanges = components['schemas']['UpdateWaitlist'];
@@ -159,6 +160,7 @@ export function SettingsTab<Values>({
 }) {
   const { isDirty, isSaving, justSaved, error, hasFaults, refusals } = settings;
   const element = useRef<HTMLFormElement>(null);
+  const mayChange = useMay('editor');
   useEffect(() => {
     if (refusals === 0) return;
     const fault = element.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]');
@@ -183,7 +185,14 @@ export function SettingsTab<Values>({
       }}
     >
       <Stack gap="xl">
-        {children}
+        {!mayChange && (
+          <Text size="sm" c="dimmed">
+            Your role shows these settings. Editors and owners change them.
+          </Text>
+        )}
+        <fieldset className={classes.fields} disabled={!mayChange}>
+          {children}
+        </fieldset>
         <div className={classes.bar}>
           <VisuallyHidden role="status">{status}</VisuallyHidden>
           {status === '' ? (

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { PageHeading } from '../parts/page-heading';
+import { RoleGate } from '../parts/role-gate';
 import { type Waitlist, waitlistQuery } from '../queries';
+import { useMay } from '../roles';
 import { AppearanceTab } from './appearance.tab';
 import { DangerTab } from './danger.tab';
 import { FormTab } from './form.tab';
@@ -27,6 +29,8 @@ const TABS: Readonly<
   webhooks: { label: 'Webhooks', Tab: WebhooksTab },
   danger: { label: 'Danger zone', Tab: DangerTab },
 };
+/** All that is on them is for owners. */
+const OF_OWNERS: readonly SettingsTabName[] = ['danger'];
 
 const route = getRouteApi('/shell/$waitlistId/settings/$tab');
 
@@ -34,7 +38,15 @@ export function SettingsPage() {
   const { waitlistId, tab } = route.useParams();
   const navigate = route.useNavigate();
   const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
+  const isOwner = useMay('owner');
   if (!waitlist) return null;
+  const tabs = SETTINGS_TABS.filter((name) => isOwner || !OF_OWNERS.includes(name));
+  if (!tabs.some((name) => name === tab))
+    return (
+      <RoleGate needed="owner" title="Settings">
+        {null}
+      </RoleGate>
+    );
   return (
     <>
       <PageHeading title="Settings" />
@@ -48,13 +60,13 @@ export function SettingsPage() {
         }
       >
         <Tabs.List className={classes.tabs ?? ''} mb="lg">
-          {SETTINGS_TABS.map((name) => (
+          {tabs.map((name) => (
             <Tabs.Tab key={name} value={name} ref={name === tab ? showInRow : undefined}>
               {TABS[name].label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {SETTINGS_TABS.map((name) => {
+        {tabs.map((name) => {
           const { Tab } = TABS[name];
           return (
             <Tabs.Panel key={name} value={name}>

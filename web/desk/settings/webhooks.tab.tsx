@@ -15,6 +15,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { SecretDialog } from '../parts/secret-dialog';
 import { Section } from '../parts/section';
 import { type Waitlist, type Webhook, webhooksQuery } from '../queries';
+import { useMay } from '../roles';
 import { Deliveries } from './deliveries';
 
 type EventName = components['schemas']['WebhookEvent'];
@@ -44,6 +45,7 @@ interface WebhookProps {
 export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
   const webhooks = useQuery(webhooksQuery(waitlist.id));
   const [dialog, setDialog] = useState<SecretDialogState>({ isOpen: false, secret: null });
+  const mayChange = useMay('editor');
   const showSecret = (secret: string) => setDialog({ isOpen: true, secret });
   const close = () => setDialog((shown) => ({ ...shown, isOpen: false }));
   return (
@@ -53,7 +55,7 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
           Each event is posted to these addresses, signed as Standard Webhooks specifies. If a receiver does not answer,
           the service tries again for about a day.
         </Text>
-        <Button onClick={() => setDialog({ isOpen: true, secret: null })}>Add a webhook</Button>
+        {mayChange && <Button onClick={() => setDialog({ isOpen: true, secret: null })}>Add a webhook</Button>}
       </Group>
       {webhooks.isPending && (
         <Delayed>
@@ -87,6 +89,7 @@ function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSe
   const refresh = useRefresh(waitlistId);
   const [action, setAction] = useState<Action | null>(null);
   const [showsDeliveries, setShowsDeliveries] = useState(false);
+  const mayChange = useMay('editor');
   const params = paramsOf(waitlistId, webhook);
   const turn = useMutation({
     mutationFn: (is_active: boolean) =>
@@ -115,7 +118,7 @@ function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSe
           label={webhook.is_active ? 'On' : 'Off'}
           aria-label={`Send events to ${webhook.url}`}
           checked={webhook.is_active}
-          disabled={turn.isPending}
+          disabled={turn.isPending || !mayChange}
           onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
         />
       }
@@ -136,15 +139,19 @@ function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSe
         )}
         {failure && <ProblemAlert error={failure} />}
         <Group gap="xs">
-          <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-            Send a test
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={() => setAction('edit')}>
-            Edit
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={() => setAction('secret')}>
-            Replace the secret
-          </Button>
+          {mayChange && (
+            <>
+              <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+                Send a test
+              </Button>
+              <Button size="compact-sm" variant="default" onClick={() => setAction('edit')}>
+                Edit
+              </Button>
+              <Button size="compact-sm" variant="default" onClick={() => setAction('secret')}>
+                Replace the secret
+              </Button>
+            </>
+          )}
           <Button
             size="compact-sm"
             variant="default"
@@ -153,9 +160,11 @@ function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSe
           >
             {showsDeliveries ? 'Hide deliveries' : 'Show deliveries'}
           </Button>
-          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setAction('delete')}>
-            Delete
-          </Button>
+          {mayChange && (
+            <Button size="compact-sm" variant="subtle" color="red" onClick={() => setAction('delete')}>
+              Delete
+            </Button>
+          )}
         </Group>
         {showsDeliveries && <Deliveries waitlistId={waitlistId} webhookId={webhook.id} />}
       </Stack>

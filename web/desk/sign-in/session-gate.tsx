@@ -1,22 +1,25 @@
-import { Center, Code, Container, Modal, Stack, Text, Title } from '@mantine/core';
-import { useDocumentTitle } from '@mantine/hooks';
-import { useMutation } from '@tanstack/react-query';
-import { Outlet } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { ConnectionNotice } from '../parts/connection-notice';
+import { Container, Modal, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
 import { PageSkeleton } from '../parts/delayed';
 import { PageProblem } from '../parts/page-fault';
-import { resume as resumeLogin, session } from '../session';
+import { signInMethodsQuery } from '../queries';
+import { mayHaveLogin, resume as resumeLogin, session } from '../session';
 import { useStore } from '../store';
-import { SignInForm } from './sign-in-form';
+import { SignInMethods, SignInPage } from './sign-in.page';
 
 /** Above all other dialogs, which may be open. */
 const SIGN_IN_LAYER = 1_000;
 
-/** Shows the desk to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
-export function SessionGate() {
+/** Shows a page to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
   const state = useStore(session);
-  const { mutate: resume, error } = useMutation({ mutationFn: resumeLogin });
+  const { mutate: resume, error } = useMutation({
+    // A sign-in at the provider may have begun there.
+    mutationFn: async () =>
+      resumeLogin(mayHaveLogin() || (await queries.ensureQueryData(signInMethodsQuery())).sso !== null),
+  });
   const [wasSignedIn, setWasSignedIn] = useState(false);
   useEffect(() => {
     if (session.get() === 'unknown') resume();
@@ -30,8 +33,7 @@ export function SessionGate() {
     );
   return (
     <>
-      <ConnectionNotice />
-      {wasSignedIn ? <Outlet /> : <SignInPage />}
+      {wasSignedIn ? children : <SignInPage />}
       <Modal.Root
         opened={wasSignedIn && state === 'signed-out'}
         onClose={() => undefined}
@@ -49,28 +51,11 @@ export function SessionGate() {
                 Sign in again
               </Title>
               <Text size="sm">Your login has ended. Anything you typed is kept.</Text>
-              <SignInForm />
+              <SignInMethods isOverPage />
             </Stack>
           </Modal.Body>
         </Modal.Content>
       </Modal.Root>
     </>
-  );
-}
-
-function SignInPage() {
-  useDocumentTitle('Sign in · Waitlist desk');
-  return (
-    <Center component="main" mih="100vh" p="md">
-      <Stack w="100%" maw="var(--width-field)" gap="lg">
-        <Title order={1} size="h2">
-          Sign in
-        </Title>
-        <SignInForm />
-        <Text size="sm" c="dimmed">
-          Forgot the password? The operator of this service can set a new one: <Code>owner set-password</Code>
-        </Text>
-      </Stack>
-    </Center>
   );
 }

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useFocusKeeper } from '../parts/use-focus-keeper';
 import { waitlistsQuery } from '../queries';
+import { useMay } from '../roles';
 import classes from '../shell.module.css';
 import { NewWaitlistDialog } from './new-waitlist-dialog';
 
@@ -16,6 +17,7 @@ export function WaitlistSwitcher({ waitlistId }: { waitlistId?: number }) {
   const { data: waitlists = [] } = useQuery(waitlistsQuery());
   const [search, setSearch] = useState('');
   const [isCreating, setIsCreating] = useState(false);
+  const mayCreate = useMay('editor');
   const button = useRef<HTMLButtonElement>(null);
   const keepFocus = useFocusKeeper(isCreating);
   const create = () => {
@@ -67,10 +69,12 @@ export function WaitlistSwitcher({ waitlistId }: { waitlistId?: number }) {
               </Menu.Item>
             ))}
           </Box>
-          {waitlists.length > 0 && <Menu.Divider />}
-          <Menu.Item leftSection={<PlusIcon aria-hidden />} onClick={create}>
-            New waitlist
-          </Menu.Item>
+          {waitlists.length > 0 && mayCreate && <Menu.Divider />}
+          {mayCreate && (
+            <Menu.Item leftSection={<PlusIcon aria-hidden />} onClick={create}>
+              New waitlist
+            </Menu.Item>
+          )}
         </Menu.Dropdown>
       </Menu>
       <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />

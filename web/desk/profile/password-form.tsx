@@ -8,6 +8,7 @@ import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
 import { sessionsQuery } from '../queries';
+import { NewPasswordInput } from '../sign-in/new-password-input';
 
 export function PasswordForm() {
   const queries = useQueryClient();
@@ -33,13 +34,7 @@ export function PasswordForm() {
             required
             {...form.getInputProps('current_password')}
           />
-          <PasswordInput
-            label="New password"
-            description="At least 15 characters that nobody can guess. A password manager makes one."
-            autoComplete="new-password"
-            required
-            {...form.getInputProps('new_password')}
-          />
+          <NewPasswordInput label="New password" {...form.getInputProps('new_password')} />
           {unplaced !== null && <ProblemAlert error={unplaced} />}
           <Button type="submit" variant="default" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
             Change password

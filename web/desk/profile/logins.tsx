@@ -20,7 +20,7 @@ export function Logins() {
   return (
     <Section
       title="Logins"
-      description="Browsers and scripts that are signed in. A login ends after 90 days, or earlier if it is not used."
+      description="Browsers and scripts that are signed in as you. A login ends after 90 days, or earlier if it is not used."
     >
       {sessions.isError && <ProblemAlert error={sessions.error} onRetry={() => void sessions.refetch()} />}
       {sessions.isPending && (
@@ -29,12 +29,15 @@ export function Logins() {
         </Delayed>
       )}
       {sessions.data && (
-        <Table.ScrollContainer minWidth={260} type="native">
+        <Table.ScrollContainer minWidth={420} type="native">
           <Table>
-            <HeadRow columns={['Signed in', 'Last used', '']} />
+            <HeadRow columns={['Where', 'Signed in', 'Last used', '']} />
             <Table.Tbody>
               {sessions.data.map((session) => (
                 <Table.Tr key={session.id}>
+                  <Table.Th scope="row" fw={500}>
+                    <bdi>{session.client ?? 'Unknown'}</bdi>
+                  </Table.Th>
                   <Table.Td>
                     <RelativeTime time={session.created_at} />
                   </Table.Td>
@@ -48,7 +51,12 @@ export function Logins() {
                           This login
                         </Badge>
                       ) : (
-                        <Button size="compact-sm" variant="default" onClick={() => setEnding(session)}>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`End the login of ${session.client ?? 'an unknown client'}`}
+                          onClick={() => setEnding(session)}
+                        >
                           End
                         </Button>
                       )}

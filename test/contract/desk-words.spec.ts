@@ -35,7 +35,9 @@ const { components, paths } = JSON.parse(
 function requestsOfDesk(): Sent[] {
   const calls = readdirSync(DESK, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('generated'))
-    .flatMap((file) => [...readFileSync(new URL(file, DESK), 'utf8').matchAll(/\bapi\s*\.([A-Z]+)\(\s*'([^']+)'/g)])
+    .flatMap((file) => [
+      ...readFileSync(new URL(file, DESK), 'utf8').matchAll(/\b(?:api|publicApi)\s*\.([A-Z]+)\(\s*'([^']+)'/g),
+    ])
     .map(([, method, path]) => `${method} ${path}`);
   return [...new Set(calls)].flatMap((call) => {
     const [method, path] = call.split(' ') as [Method, string];

@@ -105,7 +105,7 @@ describe('a login', () => {
     // As if the tokens had expired, for the public operation that the overview begins with too.
     const expire: Parameters<Page['route']>[1] = (route, request) =>
       route.continue({ headers: { ...request.headers(), authorization: 'Bearer expired' } });
-    await page.route('**/api/v1/auth/session', expire, { times: 1 });
+    await page.route('**/api/v1/api_key', expire, { times: 1 });
     await other.route('**/api/v1/waitlist/1', expire, { times: 1 });
     await other.route('**/api/v1/waitlist/1/statistics*', expire, { times: 1 });
     await Promise.all([
@@ -114,7 +114,7 @@ describe('a login', () => {
     ]);
 
     for (const response of await refreshed) assert.equal(response.status(), 200);
-    await page.getByText('This login').waitFor();
+    await page.getByText('No key yet.').waitFor();
     await other.getByText('Joined per day').waitFor();
   });
 
@@ -213,7 +213,7 @@ describe('a login', () => {
 
   it('ends with signing out, in the other tab too, and the way back shows nothing', async () => {
     const page = await stage.openPage();
-    await stage.signIn(page, '/desk/account');
+    await stage.signIn(page, '/desk/profile');
     const other = await page.context().newPage();
     await other.goto(`${stage.service.url}/desk/1/overview`);
     await heading(other, 'Overview').waitFor();
@@ -242,7 +242,7 @@ describe('the frame', () => {
 
     await page.context().setOffline(false);
 
-    await page.getByText('This login').waitFor();
+    await page.getByText('No key yet.').waitFor();
     await page.getByText('No connection to the service').first().waitFor({ state: 'detached' });
   });
 
@@ -391,9 +391,9 @@ describe('the account', () => {
   it('shows its logins and ends one; the audit log tells of it', async () => {
     await logIn(stage.service);
     const page = await stage.openPage();
-    await stage.signIn(page, '/desk/account');
+    await stage.signIn(page, '/desk/profile');
     await page.getByText('This login').waitFor();
-    const ends = button(page, 'End');
+    const ends = page.getByRole('button', { name: /^End the login of/ });
     const before = await ends.count();
     assert.ok(before > 0);
     await ends.first().click();
@@ -405,7 +405,7 @@ describe('the account', () => {
       before,
     );
 
-    await page.reload();
+    await page.goto(`${stage.service.url}/desk/account`);
     await page.getByRole('cell', { name: 'Login ended' }).first().waitFor();
     await page.getByLabel('Waitlist', { exact: true }).selectOption('My waitlist');
     await page.waitForURL(/waitlist=1/);
@@ -423,7 +423,7 @@ describe('the account', () => {
 
   it('changes the password, with the faults beside the fields', async () => {
     const page = await stage.openPage();
-    await stage.signIn(page, '/desk/account');
+    await stage.signIn(page, '/desk/profile');
     await page.getByLabel(/^current password/i).fill('not the password');
     await page.getByLabel(/^new password/i).fill('brisk otter plum canyon fizz');
     await button(page, 'Change password').click();
@@ -434,6 +434,52 @@ describe('the account', () => {
     await button(page, 'Change password').click();
     await page.getByText('Password changed').waitFor();
     stage.service.password = 'brisk otter plum canyon fizz';
-    await button(page, 'End').first().waitFor({ state: 'detached' });
+    await page
+      .getByRole('button', { name: /^End the login of/ })
+      .first()
+      .waitFor({ state: 'detached' });
+  });
+});
+
+describe('the team, where no mail goes out', () => {
+  it('gives the owner the links of invitations and new passwords, once', async () => {
+    const owner = await stage.openPage();
+    await stage.signIn(owner, '/desk/team');
+    const email = 'linus@example.com';
+    const act = async (name: string) => {
+      await button(owner, `Manage ${email}`).click();
+      await owner.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+      await owner.getByRole('dialog', { name: /\?$/ }).getByRole('button', { name, exact: true }).click();
+    };
+    const takeLink = async (label: string) => {
+      const link = await owner.getByLabel(label, { exact: true }).inputValue();
+      await checkPage(owner, `desk-${label.toLowerCase().replaceAll(' ', '-')}`);
+      await button(owner, 'I have saved it').click();
+      await owner.getByRole('dialog').waitFor({ state: 'detached' });
+      return link;
+    };
+    await button(owner, 'Invite a member').click();
+    await owner.getByLabel(/^email/i).fill(email);
+    await button(owner, 'Invite').click();
+    const earlier = await takeLink('Invitation link');
+    await act('Make a new invitation');
+    const link = await takeLink('Invitation link');
+    assert.notEqual(link, earlier);
+
+    const visitor = await stage.openPage();
+    await visitor.goto(earlier);
+    await heading(visitor, 'This invitation has ended').waitFor();
+    await visitor.goto(link);
+    await visitor.getByLabel(/^password/i).fill('brisk otter plum canyon fizz');
+    await button(visitor, 'Accept the invitation').click();
+    await heading(visitor, 'Overview').waitFor();
+
+    await owner.reload();
+    await act('Let them set a new password');
+    assert.match(await takeLink('Link for a new password'), /\/desk\/reset#./);
+    await act('Disable');
+    await owner.getByRole('row').filter({ hasText: email }).getByText('Disabled').waitFor();
+    await act('Enable');
+    await owner.getByRole('row').filter({ hasText: email }).getByText('Active').waitFor();
   });
 });

@@ -493,8 +493,66 @@ describe('signed in, hinders nobody:', () => {
     ]);
   });
 
+  describe('the team', () => {
+    const all = (answer: Answer) => () => ({ 'GET member': answer, 'GET account': answer });
+    shows([
+      { name: 'a team on its way', path: () => '/team', answers: all('nothing'), shows: null },
+      { name: 'a team that is refused', path: () => '/team', answers: all(LIMITED), shows: LIMITED_TEXT },
+      {
+        name: 'an invitation that is refused',
+        path: () => '/team',
+        answers: () => ({ 'POST member': refusal(409, 'EMAIL_TAKEN', 'A member of this service has this email.') }),
+        act: async () => {
+          await button('Invite a member').click();
+          await page.getByLabel(/^email/i).fill('taken@example.com');
+          await inDialog('Invite').click();
+        },
+        shows: 'Somebody with this email already has a login at this service.',
+      },
+      {
+        name: 'a last owner who would be a viewer',
+        path: () => '/team',
+        act: async () => {
+          await button(`Manage ${stage.service.email}`).click();
+          await page.getByRole('radio', { name: 'Viewer' }).check();
+          await inDialog('Save').click();
+        },
+        shows: /^The account needs an active owner who can sign in\./,
+      },
+      {
+        name: 'a removal that is refused',
+        path: () => '/team',
+        act: async () => {
+          await button(`Manage ${stage.service.email}`).click();
+          await inDialog('Remove').click();
+          await inDialog('Remove').click();
+        },
+        shows: /^The account needs an active owner who can sign in\./,
+      },
+    ]);
+  });
+
+  describe('the profile', () => {
+    const all = (answer: Answer) => () => ({ 'GET auth/session': answer, 'GET account': answer });
+    shows([
+      { name: 'a profile on its way', path: () => '/profile', answers: all('nothing'), shows: null },
+      { name: 'a profile that is refused', path: () => '/profile', answers: all(LIMITED), shows: LIMITED_TEXT },
+      {
+        name: 'an identity that was not linked',
+        path: () => '/profile?error=SSO_REFUSED',
+        shows: /^Nothing was linked/,
+      },
+      {
+        name: 'a member who is not known yet',
+        path: () => '/1/overview',
+        answers: () => ({ 'GET member/me': OVERLOADED }),
+        shows: OVERLOADED_TEXT,
+      },
+    ]);
+  });
+
   describe('the account', () => {
-    const all = (answer: Answer) => () => ({ 'GET auth/session': answer, 'GET api_key': answer, 'GET audit': answer });
+    const all = (answer: Answer) => () => ({ 'GET account': answer, 'GET api_key': answer, 'GET audit': answer });
     shows([
       { name: 'an account on its way', path: () => '/account', answers: all('nothing'), shows: null },
       { name: 'an account that is refused', path: () => '/account', answers: all(LIMITED), shows: LIMITED_TEXT },
@@ -518,9 +576,11 @@ describe('signed in, hinders nobody:', () => {
       },
       {
         name: 'a login that cannot be ended now',
-        path: () => '/account',
+        path: () => '/profile',
         act: async () => {
-          await button('End').first().click();
+          await button(/^End the login of/)
+            .first()
+            .click();
           const token = await logIn(stage.service);
           const sessions = (await call(stage.service, 'GET', '/api/v1/auth/session', { token })) as { id: string }[];
           for (const { id } of sessions) answers[`DELETE auth/session/${id}`] = LIMITED;
@@ -530,7 +590,7 @@ describe('signed in, hinders nobody:', () => {
       },
       {
         name: 'a sign-out that is refused',
-        path: () => '/account',
+        path: () => '/profile',
         answers: () => ({ 'DELETE auth/session': OVERLOADED }),
         act: () => button('Sign out').click(),
         shows: OVERLOADED_TEXT,

@@ -343,6 +343,14 @@ describe('every operation', () => {
     requestPasswordReset: '1001',
     resetPassword: '1001',
     logOut: '10000',
+    getSignInMethods: '10000',
+    startSingleSignOn: '1001',
+    finishSingleSignOn: '1001',
+    linkSingleSignOn: '1001',
+    setUpTwoFactor: '1001',
+    confirmTwoFactor: '1001',
+    replaceRecoveryCodes: '1001',
+    disableTwoFactor: '1001',
   };
 
   it('has a limit: the public one, if it needs no token', async () => {

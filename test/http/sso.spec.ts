@@ -100,7 +100,7 @@ async function inviteAll({ app }: Service, accountId: number, role: Role, emails
   const times = { createdAt: new Date(), disabledAt: null, lastLoginAt: null };
   const rows = emails.map((email) => ({ id: randomUUID(), email, emailKey: email, ...none, ...times }));
   const members = app.get(Database).dataSource.getRepository(MemberEntity);
-  await members.insert(rows.map((row) => ({ ...row, accountId, role, tokenVersion: 0 })));
+  await members.insert(rows.map((row) => ({ ...row, accountId, role, hasTwoFactor: false, tokenVersion: 0 })));
   return rows.map(({ id }) => id);
 }
 

@@ -446,7 +446,7 @@ const logins: HostileInput[] = [
         { email: 'nobody@example.com', password: 'x\u0000' },
         { email: 'a\u0000@example.com', password: 'x' },
       ],
-      'unknown fields log nobody in': [{ email: 'nobody@example.com', password: 'x', otp: true, is_admin: true }],
+      'unknown fields log nobody in': [{ email: 'nobody@example.com', password: 'x', remember: true, is_admin: true }],
     },
     (body) => ({ call: `POST ${LOGIN}`, body, status: 401, code: 'WRONG_CREDENTIALS' }),
   ),

@@ -12,8 +12,8 @@ export function isIncomplete(claims: Claims, { roles }: SsoSettings): boolean {
 
 /** Those of the ID token, completed by those of userinfo. What is said of an email belongs to it. */
 export function mergedClaims(idToken: Claims, userinfo: Claims): Claims {
-  const { email, email_verified, ...more } = userinfo;
-  return { ...more, ...(idToken.email === undefined && { email, email_verified }), ...idToken };
+  const { email, email_verified } = idToken.email === undefined ? userinfo : idToken;
+  return { ...userinfo, ...idToken, email, email_verified };
 }
 
 /** The email, if the provider has verified it. */

@@ -441,6 +441,15 @@ describe('single sign-on for everybody of an account, with roles from a claim', 
     expect(await browser().signIn(who)).toBe(`${SIGN_IN_PAGE}EMAIL_NOT_VERIFIED`);
   });
 
+  it('believes of an email what is said beside it', async () => {
+    // The ID token has no email.
+    provider.forgery = { claims: { email_verified: true } };
+    const outcome = await browser().signIn({ ...inGroups(person(), 'staff'), email_verified: false });
+    provider.forgery = null;
+
+    expect(outcome).toBe(`${SIGN_IN_PAGE}EMAIL_NOT_VERIFIED`);
+  });
+
   it('gives a member of the account an identity by the email, and none of another account', async () => {
     const { world } = service;
     const member = await world.member(home, 'editor');

@@ -40,7 +40,7 @@ export class AuthController {
       'Logs in. The access token is valid for one hour, the refresh token for 30 days. A wrong email and a wrong password get the same answer in the same time. If the password is right and you have set up a second factor, a login without `otp` gets 401 `OTP_REQUIRED`, and one with a wrong `otp` 401 `WRONG_CREDENTIALS`. After ten wrong ones in a row, from whatever addresses, none is judged for 15 minutes, then twice as long each time up to a day (429). After repeated failures, further attempts get 429 with `Retry-After`. Failures are counted by address, and by address and email. If too many logins are waiting, the answer is 503.',
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
-  @ApiProblems('WRONG_CREDENTIALS', 'OTP_REQUIRED', 'TOO_MANY_ATTEMPTS', 'SECRET_UNAVAILABLE')
+  @ApiProblems('PASSWORD_LOGIN_OFF', 'WRONG_CREDENTIALS', 'OTP_REQUIRED', 'TOO_MANY_ATTEMPTS', 'SECRET_UNAVAILABLE')
   async createTokens(@Body() body: CreateTokensDto, @Req() request: FastifyRequest): Promise<TokenPairDto> {
     return TokenPairDto.from(await this.auth.logIn(body.email, body.password, body.otp, request));
   }

@@ -47,7 +47,7 @@ export class SessionController {
       'As `POST /api/v1/auth/create_tokens`, with the same limits, but the refresh token is in a cookie that no script can read. It is sent to `/api/v1/auth/session` and below only, never from pages of other sites.',
   })
   @ApiOkResponse({ description: 'An access token.', type: AccessTokenDto, headers: COOKIE_HEADER })
-  @ApiProblems('WRONG_CREDENTIALS', 'OTP_REQUIRED', 'TOO_MANY_ATTEMPTS', 'SECRET_UNAVAILABLE')
+  @ApiProblems('PASSWORD_LOGIN_OFF', 'WRONG_CREDENTIALS', 'OTP_REQUIRED', 'TOO_MANY_ATTEMPTS', 'SECRET_UNAVAILABLE')
   async createSession(
     @Body() body: CreateTokensDto,
     @Req() request: FastifyRequest,

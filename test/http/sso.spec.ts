@@ -517,6 +517,10 @@ describe('PASSWORD_LOGIN=false', () => {
       ['/api/v1/auth/create_tokens', login],
       ['/api/v1/auth/session', login],
       ['/api/v1/auth/password', change, ssoToken],
+      ['/api/v1/auth/invitation/accept', { token: 'unknown', password: PASSWORD }],
+      ['/api/v1/auth/password/forgotten', { email: owner.email }],
+      ['/api/v1/auth/password/reset', { token: 'unknown', new_password: PASSWORD }],
+      [`/api/v1/member/${owner.id}/password_reset`, undefined, ssoToken],
     ] as const) {
       const { status, body: answer } = await api.post(path, body, { token, headers: OWN_PAGE });
       expect([path, status, answer.error_code]).toEqual([path, 403, 'PASSWORD_LOGIN_OFF']);

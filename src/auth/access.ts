@@ -96,7 +96,7 @@ export function requireRole({ member }: Pick<Caller, 'member'>, { role }: Need):
 }
 
 /** Passes members who have a second factor where their account requires one. */
-function requireTwoFactor({ member }: Caller): void {
+export function requireTwoFactor({ member }: Pick<Caller, 'member'>): void {
   if (member?.lacksTwoFactor) throw new Problem('TWO_FACTOR_REQUIRED');
 }
 

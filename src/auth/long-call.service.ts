@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountKeyService } from '../account/account-key.service.js';
 import { Problem } from '../platform/problems/problem.js';
-import { type Need, requireRole } from './access.js';
+import { type Need, requireRole, requireTwoFactor } from './access.js';
 import type { Caller } from './caller.js';
 import { type TokenCaller, TokenService } from './token.service.js';
 
@@ -15,7 +15,7 @@ export class LongCallService {
 
   /**
    * Passes callers whose login or key goes on, and whose role still suffices. A token may have expired.
-   * @throws Problem `INVALID_TOKEN`, `INSUFFICIENT_ROLE`, `INVALID_ACCOUNT_KEY`
+   * @throws Problem `INVALID_TOKEN`, `TWO_FACTOR_REQUIRED`, `INSUFFICIENT_ROLE`, `INVALID_ACCOUNT_KEY`
    */
   async requireStill(caller: Caller, need: Need): Promise<void> {
     if (caller.key) {
@@ -24,6 +24,7 @@ export class LongCallService {
     }
     const live = await this.tokens.findCaller((caller as TokenCaller).claims);
     if (!live) throw new Problem('INVALID_TOKEN');
+    requireTwoFactor(live);
     requireRole(live, need);
   }
 }

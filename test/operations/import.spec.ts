@@ -163,6 +163,12 @@ describe('an import', () => {
       403,
       'INSUFFICIENT_ROLE',
     ],
+    [
+      'is sent by a member whose account comes to require a second factor',
+      ({ owner }) => service.api.patch('/api/v1/account', { require_two_factor: true }, { token: owner.token }),
+      403,
+      'TWO_FACTOR_REQUIRED',
+    ],
   ])('that %s while its file arrives changes nothing', async (_, end, status, code) => {
     const waitlist = await service.world.waitlist();
     const editor = await service.world.member(waitlist.owner, 'editor');

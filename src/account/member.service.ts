@@ -209,19 +209,27 @@ export class MemberService {
     );
   }
 
-  /** Sets a password and ends all logins of the member. @throws Problem `MEMBER_NOT_FOUND`, `INVALID_REQUEST` */
+  /**
+   * Sets a password and ends all logins of the member. Somebody invited joins by it, where it opens anything: an only
+   * owner whom no link reaches has no other way in. @throws Problem `MEMBER_NOT_FOUND`, `INVALID_REQUEST`
+   */
   async setPassword({ id, email }: Member, password: string, write: AccountWrite): Promise<void> {
     await requirePassword(password, email);
     const passwordHash = await this.passwords.hash(password);
-    await this.change(id, write, (member) => ({
-      changed: { ...member, passwordHash },
-      actions: ['password_set'],
-      query: together([
-        this.members.update(id, { passwordHash }),
-        this.members.endLogins({ id }),
-        this.links.end({ id }),
-      ]),
-    }));
+    await this.change(id, write, (member) => {
+      // Where it opens nothing, single sign-on goes on to know the member by the invitation.
+      const joins = member.joinedAt === null && this.config.passwordLogin;
+      const joinedAt = joins ? new Date() : member.joinedAt;
+      return {
+        changed: { ...member, passwordHash, joinedAt },
+        actions: ['password_set', ...(joins ? ['member_joined' as const] : [])],
+        query: together([
+          this.members.update(id, { passwordHash, joinedAt }),
+          this.members.endLogins({ id }),
+          this.links.end({ id }),
+        ]),
+      };
+    });
   }
 
   /**

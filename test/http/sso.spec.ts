@@ -565,6 +565,9 @@ describe('a first start with PASSWORD_LOGIN=false', () => {
     expect(await prepareFirstStart(service.app, config)).toContain(who.email);
     const owner = new Browser(service, provider);
 
+    // A password, which opens nothing, changes none of it.
+    await service.world.setPassword(who.email, PASSWORD);
+
     expect(await owner.signIn(who)).toBe('/desk');
     expect(await owner.me()).toMatchObject({ email: who.email, role: 'owner', sign_in: ['sso'] });
     // Nobody has the email of OIDC_ACCOUNT.

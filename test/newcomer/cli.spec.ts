@@ -251,6 +251,13 @@ describe('the CLI', () => {
       expect.arrayContaining([expect.objectContaining({ email, role: 'editor', status: 'active', name: 'Ada' })]),
     );
     expect(await fail(add)).toBe('A member of this service has this email.\n');
+    // Without the link, a password lets them in.
+    const second = 'waiting@example.com';
+    const unused = await succeed(['member', 'add', second, '--owner', owner, '--role', 'owner']);
+    await succeed(['member', 'set-password', second], { OWNER_PASSWORD: OTHER_PASSWORD });
+    expect(await loginStatuses(second, [OTHER_PASSWORD])).toEqual([200]);
+    const late = { token: unused.trim().split('#')[1], password: PASSWORD };
+    expect((await call('POST', '/api/v1/auth/invitation/accept', { body: late })).status).toBe(404);
     expect(await fail(['member', 'add', 'nobody', '--owner', owner, '--role', 'viewer'])).toContain('email');
     expect(await fail(['member', 'add', 'x@example.com', '--owner', email, '--role', 'viewer'])).toBe(
       'There is no account that has an active owner with this email.\n',

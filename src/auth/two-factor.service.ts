@@ -178,7 +178,10 @@ export class TwoFactorService {
       const used = this.judge(factor, otp, now);
       if (used === null) {
         const failure = afterFailure(factor, now);
-        const isTold = failure.lockedUntil && this.config.mail !== null;
+        const isTold =
+          failure.lockedUntil &&
+          this.config.mail !== null &&
+          (await transaction.one(this.mails.isAllowed('two_factor_locked', locked!, now)));
         const profile = `${this.config.publicBaseUrl}/desk/profile`;
         const mail = isTold ? this.mails.insert('two_factor_locked', locked!, profile, now) : known(undefined);
         await transaction.commit([this.factors.update(memberId, failure), mail]);

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * `password_reset` is started by an owner, `forgotten_password` by anybody. `two_factor_locked` tells a member that somebody
- * sent many wrong codes beside the right password.
+ * `password_reset` is started by an owner, `forgotten_password` by anybody. `two_factor_locked` tells a member that
+ * somebody sent many wrong codes beside the right password.
  */
 export const MEMBER_MAIL_KINDS = ['invitation', 'password_reset', 'forgotten_password', 'two_factor_locked'] as const;
 export type MemberMailKind = (typeof MEMBER_MAIL_KINDS)[number];

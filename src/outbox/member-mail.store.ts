@@ -24,8 +24,11 @@ export const LINK_MS: Readonly<Record<MemberMailKind, number>> = {
 /** Mails that owners start, to one mailbox and of one account. */
 export const OWNER_MAILBOX_DAY_MAX = 5;
 export const OWNER_ACCOUNT_DAY_MAX = 50;
-/** Mails that anybody starts, to one mailbox. They are counted apart, so that strangers use up no owner's mails. */
-export const FORGOTTEN_HOUR_MAX = 5;
+/**
+ * Mails of one kind that anybody starts, to one mailbox. They are counted apart, so that strangers use up no owner's
+ * mails.
+ */
+export const STRANGERS_HOUR_MAX = 5;
 
 /** No bound counts older mails, and no link in one works. */
 const KEPT_MS = Math.max(DAY_MS, ...Object.values(LINK_MS));
@@ -86,8 +89,8 @@ export class MemberMailStore {
   /** Whether the bounds allow a further mail of this kind. Exact under the lock of the account. */
   isAllowed(kind: MemberMailKind, { accountId, emailKey }: MailedMember, now: Date): Query<boolean> {
     const mailbox = { column: 'mailbox_hash', value: this.hashOf(emailKey) } as const;
-    if (kind === 'forgotten_password')
-      return mapped(this.count([kind], mailbox, now, HOUR_MS), (count) => count < FORGOTTEN_HOUR_MAX);
+    if (kind === 'forgotten_password' || kind === 'two_factor_locked')
+      return mapped(this.count([kind], mailbox, now, HOUR_MS), (count) => count < STRANGERS_HOUR_MAX);
     const kinds = ['invitation', 'password_reset'] as const;
     const account = { column: 'account_id', value: accountId } as const;
     return mapped(
@@ -96,12 +99,15 @@ export class MemberMailStore {
     );
   }
 
-  /** Drops the pending mails of a member, or of all members of an account. Waits for a claim of the dispatcher. */
+  /**
+   * Drops the pending links of a member, or of all members of an account. Waits for a claim of the dispatcher. What
+   * tells of wrong codes is still sent: anybody can end the links of a member by asking for a new password.
+   */
   drop(of: { readonly id: string } | { readonly accountId: number }): Query<void> {
     const [column, value] = 'id' in of ? ['member_id', of.id] : ['account_id', of.accountId];
     return write(
       `UPDATE member_mail SET status = 'dropped', sealed_link = NULL, next_attempt_at = NULL
-       WHERE ${column} = ? AND status = 'pending'`,
+       WHERE ${column} = ? AND status = 'pending' AND kind <> 'two_factor_locked'`,
       [value],
     );
   }

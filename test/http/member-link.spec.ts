@@ -10,6 +10,7 @@ import { ForgottenPasswordService } from '../../src/auth/forgotten-password.serv
 import type { InvitedMemberDto, MemberDto } from '../../src/auth/member.dto.js';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { MemberMailEntity } from '../../src/outbox/member-mail.entity.js';
+import { MemberMailStore } from '../../src/outbox/member-mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import type { Answer } from '../support/api.js';
@@ -625,6 +626,20 @@ The link works once, for 7 days. If you did not expect this mail, ignore it.`);
       await mail.stop();
       await mail.listen();
     }
+  });
+
+  it('still tells of wrong codes when a stranger asks for a new password meanwhile', async () => {
+    const { id, email, accountId } = await service.world.owner();
+    mail.refuse(email, 450);
+    const warning = service.app
+      .get(MemberMailStore)
+      .insert('two_factor_locked', { id, accountId, emailKey: email }, BASE, new Date());
+    await service.app.get(Database).pipelinedTransaction((transaction) => transaction.commit([warning]));
+
+    await forget(email);
+    await until(async () => (await stored(id)).length === 2);
+
+    expect((await stored(id))[0]).toMatchObject({ kind: 'two_factor_locked', status: 'pending' });
   });
 
   it('tries a deferred mail again, gives a refused one up, and deletes old ones', async () => {

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { LoginAuditService } from '../../src/auth/login-audit.service.js';
+import { MemberMailEntity } from '../../src/outbox/member-mail.entity.js';
+import { MemberMailStore } from '../../src/outbox/member-mail.store.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
+import { Database } from '../../src/platform/database/database.js';
 import { allOf } from '../../src/platform/reach.js';
 import { SealedColumns } from '../../src/platform/secrets/sealed-columns.js';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
@@ -482,6 +486,24 @@ describe('ten wrong codes in a row', () => {
       expect(await fail(email, app, FAILURES_MAX - 1)).not.toContain(429);
       expect((await logIn(service, email, app.code(1))).status).toBe(200);
     });
+  });
+
+  it('are told five times an hour to one mailbox, whose members may be many', async () => {
+    const { app, ...owner } = await withFactor(service);
+    const { email, accountId } = owner;
+    const mailbox = { accountId, emailKey: email.replace('@', '+another@') };
+    const told = Array.from({ length: 5 }, () =>
+      service.app
+        .get(MemberMailStore)
+        .insert('two_factor_locked', { ...mailbox, id: randomUUID() }, 'https://waitlist.example', new Date()),
+    );
+    await service.app.get(Database).pipelinedTransaction((transaction) => transaction.commit(told));
+
+    await app.at(0, () => fail(email, app));
+
+    const mails = service.app.get(DataSource).getRepository(MemberMailEntity);
+    expect(await mails.countBy({ memberId: owner.id })).toBe(0);
+    expect(refusal(await app.at(0, () => logIn(service, email, app.code(0))))).toEqual([429, 'TOO_MANY_ATTEMPTS']);
   });
 
   it('mean twice the wait each time, up to a day, until a right code', async () => {

@@ -171,6 +171,33 @@ describe('single sign-on', () => {
     expect(await later.me()).toMatchObject({ id, email: who.email });
   });
 
+  it('ends the links by which the member could set a password', async () => {
+    const { api, world } = service;
+    const { token } = await world.owner();
+    const who = person();
+    const { body } = await api.post('/api/v1/member', { email: who.email, role: 'viewer' }, { token });
+    const tokenOf = (url: unknown) => String(url).split('#')[1];
+
+    expect(await browser().signIn(who)).toBe('/desk');
+    const accepted = { token: tokenOf(body.invitation_url), password: PASSWORD };
+    expect((await api.post('/api/v1/auth/invitation/accept', accepted)).status).toBe(404);
+    const started = await api.post(`/api/v1/member/${body.id}/password_reset`, undefined, { token });
+    expect(await browser().signIn(who)).toBe('/desk');
+    const reset = { token: tokenOf(started.body.reset_url), new_password: PASSWORD };
+    expect((await api.post('/api/v1/auth/password/reset', reset)).status).toBe(404);
+  });
+
+  it('needs no second factor that the account requires of logins by password', async () => {
+    const { owner, who } = await joined();
+    const one = browser();
+    await one.signIn(who);
+    const list = async (token: string) => (await service.api.get('/api/v1/waitlist', { token })).status;
+
+    await service.api.patch('/api/v1/account', { require_two_factor: true }, { token: owner.token });
+
+    expect([await list(await one.token()), await list(owner.token)]).toEqual([200, 403]);
+  });
+
   it('keeps its state in a cookie that only its own paths get, and clears it', async () => {
     const { who } = await joined();
     const visitor = browser();

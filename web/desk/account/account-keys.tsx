@@ -13,6 +13,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { SecretDialog } from '../parts/secret-dialog';
 import { Section } from '../parts/section';
+import tableClasses from '../parts/table.module.css';
 import { accountKeysQuery, membersQuery, waitlistsQuery } from '../queries';
 import { memberNames } from '../team/member-name';
 
@@ -98,7 +99,7 @@ function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (
               </Table.Td>
               <Table.Td>{key.last_used_at === null ? 'Never' : <RelativeTime time={key.last_used_at} />}</Table.Td>
               <Table.Td>{expiryOf(key)}</Table.Td>
-              <Table.Td ta="end">
+              <Table.Td ta="end" className={tableClasses.act}>
                 <Button
                   size="compact-sm"
                   variant="default"

@@ -9,6 +9,7 @@ import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { Section } from '../parts/section';
+import tableClasses from '../parts/table.module.css';
 import { sessionsQuery } from '../queries';
 
 type Session = components['schemas']['Session'];
@@ -44,7 +45,7 @@ export function Logins() {
                   <Table.Td>
                     <RelativeTime time={session.last_used_at} />
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td className={tableClasses.act}>
                     <Group justify="flex-end">
                       {session.current ? (
                         <Badge variant="default" miw="max-content">

@@ -2,6 +2,7 @@ import { Badge, Button, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { HeadRow } from '../parts/head-row';
 import { RelativeTime } from '../parts/relative-time';
+import tableClasses from '../parts/table.module.css';
 import { type Member, ownMemberQuery, signInMethodsQuery } from '../queries';
 import { ROLE_LABELS } from '../roles';
 import { nameOf } from './member-name';
@@ -52,7 +53,7 @@ export function MemberTable({ members, onManage }: { members: readonly Member[];
                 <Table.Td>
                   {member.last_login_at === null ? 'Never' : <RelativeTime time={member.last_login_at} />}
                 </Table.Td>
-                <Table.Td ta="end">
+                <Table.Td ta="end" className={tableClasses.act}>
                   <Button
                     size="compact-sm"
                     variant="default"

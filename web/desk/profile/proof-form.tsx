@@ -15,6 +15,7 @@ export function ProofForm({
   act,
   color,
   fields,
+  codeHint = 'The six digits that your app shows now, or one of your recovery codes.',
   children,
   onSend,
   onCancel,
@@ -23,6 +24,7 @@ export function ProofForm({
   act: string;
   color?: string;
   fields: readonly (keyof Proof)[];
+  codeHint?: string;
   /** Before the fields. */
   children?: ReactNode;
   onSend: (proof: Proof) => Promise<unknown>;
@@ -52,7 +54,7 @@ export function ProofForm({
         {fields.includes('otp') && (
           <TextInput
             label="Code"
-            description="The six digits that your app shows now."
+            description={codeHint}
             autoComplete="one-time-code"
             autoCapitalize="off"
             spellCheck={false}

@@ -35,6 +35,7 @@ export function TwoFactorSetup({
       key="code"
       act="Turn it on"
       fields={['otp']}
+      codeHint="The six digits that your app shows now."
       onSend={async ({ otp }) => {
         const { recovery_codes } = await bodyOf(api.POST('/api/v1/auth/two_factor/confirm', { body: { otp } }));
         onConfirmed(recovery_codes);

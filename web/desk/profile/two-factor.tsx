@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import { Section } from '../parts/section';
-import type { Member } from '../queries';
+import { accountQuery, type Member } from '../queries';
 import { ProofForm } from './proof-form';
 import { RecoveryCodes } from './recovery-codes';
 import { TwoFactorSetup } from './two-factor-setup';
@@ -12,6 +12,7 @@ import { TwoFactorSetup } from './two-factor-setup';
 /** The second factor of the member, besides the password. */
 export function TwoFactor({ me }: { me: Member }) {
   const queries = useQueryClient();
+  const { data: account } = useQuery(accountQuery());
   const [dialog, setDialog] = useState<'set up' | 'new codes' | 'turn off' | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const close = () => {
@@ -83,7 +84,11 @@ export function TwoFactor({ me }: { me: Member }) {
           />
         ) : (
           <ProofForm
-            text="From then on, your password alone signs you in."
+            text={
+              account?.require_two_factor
+                ? 'Your account requires one: nothing but your profile opens until you set up another.'
+                : 'From then on, your password alone signs you in.'
+            }
             act="Turn off"
             color="red"
             fields={['current_password', 'otp']}

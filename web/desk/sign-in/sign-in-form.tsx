@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -92,9 +92,15 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: (() => void) | undefin
           {secondsLeft > 0 ? `Try again in ${waitOf(secondsLeft)}` : 'Sign in'}
         </Button>
         {asksCode && (
-          <Button variant="subtle" onClick={begin}>
-            Use another login
-          </Button>
+          <>
+            <Button variant="subtle" onClick={begin}>
+              Use another login
+            </Button>
+            <Text size="sm" c="dimmed">
+              Neither the app nor a recovery code? An owner of your account can reset your second factor, and so can the
+              operator of this service: <Code>member reset-two-factor</Code>
+            </Text>
+          </>
         )}
       </Stack>
     </form>

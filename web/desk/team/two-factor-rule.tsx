@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../parts/confirm-dialog';
 import { Delayed } from '../parts/delayed';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
-import { accountQuery, membersQuery, signInMethodsQuery } from '../queries';
+import { accountQuery, membersQuery, ownMemberQuery, signInMethodsQuery } from '../queries';
 import { countMembers } from './member-name';
 
 /** Whether all members need a second factor. */
@@ -15,6 +15,7 @@ export function TwoFactorRule() {
   const queries = useQueryClient();
   const account = useQuery(accountQuery());
   const { data: members = [] } = useQuery(membersQuery());
+  const { data: me } = useQuery(ownMemberQuery());
   const { data: methods } = useQuery(signInMethodsQuery());
   const [isAsking, setIsAsking] = useState(false);
   const set = useMutation({
@@ -68,6 +69,11 @@ export function TwoFactorRule() {
             ? 'All active members with a password have one already.'
             : `${countMembers(without)} without one can open nothing but the profile until it is set up there, also in logins that are open now.`}
         </Text>
+        {me && !me.two_factor && me.sign_in.includes('password') && (
+          <Text size="sm" fw={500}>
+            You have none yet.
+          </Text>
+        )}
       </ConfirmDialog>
     </Section>
   );

@@ -82,6 +82,10 @@ export function AuditLog() {
   const uuidFault =
     events.error instanceof Problem ? events.error.faults.find(({ field }) => field === 'uuid') : undefined;
   const list = events.data?.pages.flat() ?? [];
+  // Those of the events that are shown. An address may name another.
+  const removed = [...new Set([filter.member ?? null, ...list.map(({ member }) => member)])].filter(
+    (member): member is string => member !== null && !members?.some(({ id }) => id === member),
+  );
   return (
     <Section
       title="Audit log"
@@ -103,11 +107,8 @@ export function AuditLog() {
           onChange={({ currentTarget: { value } }) => narrow({ member: value === '' ? undefined : value })}
           data={[
             { value: '', label: 'Everybody' },
-            // An address may name one who was removed.
-            ...(filter.member !== undefined && !members?.some(({ id }) => id === filter.member)
-              ? [{ value: filter.member, label: memberNames()(filter.member) }]
-              : []),
             ...(members ?? []).map((member) => ({ value: member.id, label: nameOf(member) })),
+            ...removed.map((id) => ({ value: id, label: memberNames()(id) })),
           ]}
         />
         <TextInput

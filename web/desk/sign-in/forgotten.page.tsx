@@ -1,22 +1,26 @@
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { bodyOf, publicApi } from '../api';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
+import { signInMethodsQuery } from '../queries';
 import { PlainPage } from './plain-page';
 
 /** Mails a link for a new password. The answer is the same for every email. */
 export function ForgottenPage() {
   const form = useForm({ initialValues: { email: '' } });
+  const { data: methods } = useQuery(signInMethodsQuery());
   const [unplaced, setUnplaced] = useState<unknown>(null);
   const ask = useMutation({
     mutationFn: (body: typeof form.values) => bodyOf(publicApi.POST('/api/v1/auth/password/forgotten', { body })),
     onMutate: () => setUnplaced(null),
     onError: (error) => setUnplaced(showFaults(error, form)),
   });
+  // The page of the sign-in says what to do instead.
+  if (methods && !methods.password_reset) return <Navigate to="/" replace />;
   const back = (
     <Anchor size="sm" component={Link} to="/">
       Back to sign in

@@ -32,6 +32,8 @@ function Invited({ token }: { token: string }) {
   const invitation = useQuery({
     queryKey: ['invitation', token],
     staleTime: Infinity,
+    // Whoever comes back to this page after accepting must not find the form again.
+    gcTime: 0,
     queryFn: async ({ signal }) => bodyOf(publicApi.POST('/api/v1/auth/invitation', { body: { token }, signal })),
   });
   const [isEnded, setIsEnded] = useState(false);

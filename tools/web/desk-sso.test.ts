@@ -109,6 +109,9 @@ describe('single sign-on', () => {
     await providerButton(page).waitFor();
     assert.equal(await page.locator('input').count(), 0);
     await checkPage(page, 'desk-sign-in-sso-alone');
+    await page.goto(`${stage.service.url}/desk/forgotten`);
+    await heading(page, 'Sign in').waitFor();
+    assert.equal(await page.locator('input').count(), 0);
     await page.goto(await invite('only@example.com'));
     await providerButton(page).waitFor();
     assert.equal(await page.locator('input').count(), 0);

@@ -84,6 +84,10 @@ describe('a member', () => {
     await owner.keyboard.press('Escape');
     await invite(owner, 'grace@example.com', 'Editor');
     await checkPage(owner, 'desk-team');
+    await owner.setViewportSize({ width: 390, height: 844 });
+    const manage = await button(owner, 'Manage grace@example.com').boundingBox();
+    assert.ok(manage && manage.x + manage.width <= 390, 'A phone does not show how to manage a member');
+    await owner.setViewportSize({ width: 1280, height: 800 });
 
     const page = await stage.openPage();
     const link = await linkTo('grace@example.com', 'invitation');
@@ -92,6 +96,9 @@ describe('a member', () => {
     assert.equal(page.url(), link.split('#')[0]);
     await page.getByText('grace@example.com').waitFor();
     await checkPage(page, 'desk-invitation');
+    await page.reload();
+    await heading(page, 'This invitation has ended').waitFor();
+    await page.goto(link);
     await page.getByLabel(/^your name/i).fill('Grace Hopper');
     await page.getByLabel(/^password/i).fill('short');
     await button(page, 'Accept the invitation').click();
@@ -101,6 +108,10 @@ describe('a member', () => {
       .waitFor();
     await page.getByLabel(/^password/i).fill(PASSWORD);
     await button(page, 'Accept the invitation').click();
+    await heading(page, 'Overview').waitFor();
+    await page.goBack();
+    await heading(page, 'This invitation has ended').waitFor();
+    await page.goForward();
     await heading(page, 'Overview').waitFor();
 
     await page
@@ -234,6 +245,12 @@ describe('a member', () => {
     await owner.getByRole('cell', { name: 'Member removed' }).waitFor();
     await owner.getByRole('cell', { name: 'Account key created' }).waitFor({ state: 'detached' });
     await checkPage(owner, 'desk-audit-members');
+    const doneBy = owner.getByLabel('Done by');
+    await doneBy.selectOption({ label: 'Everybody' });
+    const removed = doneBy.getByRole('option', { name: /^Removed member/ });
+    await doneBy.selectOption(await removed.first().getAttribute('value'));
+    await owner.getByRole('cell', { name: 'Account key created' }).waitFor();
+    await owner.getByRole('cell', { name: 'Member removed' }).waitFor({ state: 'detached' });
   });
 });
 
@@ -325,7 +342,7 @@ describe('a second factor', () => {
     await codes.first().waitFor();
     assert.equal(await codes.count(), 10);
     await checkPage(page, 'desk-recovery-codes');
-    const [recoveryCode] = await codes.allInnerTexts();
+    const [recoveryCode, otherRecoveryCode] = await codes.allInnerTexts();
     const download = page.waitForEvent('download');
     await button(page, 'Download').click();
     assert.equal((await download).suggestedFilename(), 'recovery-codes.txt');
@@ -338,9 +355,16 @@ describe('a second factor', () => {
     await button(again, 'Sign in').click();
     await again.getByText(/^This code is wrong or was used already/).waitFor();
     await checkPage(again, 'desk-sign-in-code');
+    await again.getByText('member reset-two-factor').waitFor();
     await again.getByLabel(/^code/i).fill(recoveryCode!);
     await button(again, 'Sign in').click();
     await heading(again, 'Overview').waitFor();
+    await again.goto(`${stage.service.url}/desk/profile`);
+    await button(again, 'Make new recovery codes').click();
+    await again.getByRole('dialog').getByText('or one of your recovery codes').waitFor();
+    await again.getByLabel(/^code/i).fill(otherRecoveryCode!);
+    await button(again, 'Make new codes').click();
+    await button(again, 'I have saved them').click();
 
     const owner = await stage.openPage();
     await stage.signIn(owner, '/desk/team');
@@ -358,11 +382,13 @@ describe('a second factor', () => {
     await stage.signIn(owner, '/desk/team');
     await owner.getByRole('switch', { name: /^Require a second factor/ }).click();
     await owner.getByText(/without one can open nothing but the profile/).waitFor();
+    await owner.getByText('You have none yet.').waitFor();
     await checkPage(owner, 'desk-require-second-factor');
     await inDialog(owner, 'Require it').click();
 
     const page = await stage.openPage();
     await signIn(page, 'rita@example.com', PASSWORD, '/desk/1/people');
+    await heading(page, 'Profile').waitFor();
     await page.getByText('Your account requires a second factor').waitFor();
     assert.equal(new URL(page.url()).pathname, '/desk/profile');
     await checkPage(page, 'desk-second-factor-required');
@@ -377,6 +403,9 @@ describe('a second factor', () => {
     await button(page, 'Turn it on').click();
     await button(page, 'I have saved them').click();
     await page.getByText('Your account requires a second factor').waitFor({ state: 'detached' });
+    await button(page, 'Turn off').click();
+    await page.getByText('nothing but your profile opens until you set up another').waitFor();
+    await button(page, 'Cancel').click();
     await page.getByRole('link', { name: 'People' }).first().click();
     await page.getByText('person-1@example.com').first().waitFor();
 

@@ -27,7 +27,12 @@ export class InvitationDto {
   @ApiProperty({ type: String, nullable: true, maxLength: 100, example: 'Lumen', description: 'Null until it is set.' })
   account_name!: string | null;
 
-  @ApiProperty({ format: 'date-time', example: '2026-12-04T09:30:00.000Z', description: 'When the link ends.' })
+  @ApiProperty({
+    format: 'date-time',
+    maxLength: 24,
+    description: 'When the link ends, ISO 8601 in UTC.',
+    example: '2026-12-04T09:30:00.000Z',
+  })
   expires_at!: string;
 
   static from({ member: { email, role }, accountName, expiresAt }: Invitation): InvitationDto {

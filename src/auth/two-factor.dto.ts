@@ -41,6 +41,19 @@ export class NewTwoFactorDto {
   }
 }
 
+const EXAMPLE_CODES = [
+  'q5hz-2kfa-x7mw-tn3c',
+  'qwb5-pdkh-x6py-gpan',
+  '2rly-kei4-iiaa-nnkk',
+  'sumn-lmyt-bx2k-jqev',
+  'tave-twt6-ul66-ldqb',
+  'wzb2-xya4-clmh-p5ww',
+  'q5gx-sc3f-nvxj-vrft',
+  'utlf-jt6k-dfzc-pwq5',
+  '2jdc-7vni-i2gk-3xjd',
+  '2sj5-k57u-6rs6-zjhy',
+];
+
 export class RecoveryCodesDto {
   @ApiProperty({
     type: 'array',
@@ -48,7 +61,7 @@ export class RecoveryCodesDto {
     maxItems: RECOVERY_CODES,
     items: { type: 'string', maxLength: 19 },
     description: 'Each stands for `otp` once. Shown once, and kept as hashes.',
-    example: ['q5hz-2kfa-x7mw-tn3c'],
+    example: EXAMPLE_CODES,
   })
   recovery_codes!: readonly string[];
 

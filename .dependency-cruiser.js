@@ -14,8 +14,8 @@ const ARROWS = {
   legacy: ['signup', 'waitlist', 'queue'],
   pages: ['mail', 'signup', 'waitlist', 'queue'],
   transfer: ['fraud', 'waitlist', 'queue', 'auth'],
-  webhook: ['outbox', 'queue', 'auth'],
-  mail: ['fraud', 'outbox', 'waitlist', 'queue', 'auth'],
+  webhook: ['outbox', 'queue', 'account', 'auth'],
+  mail: ['fraud', 'outbox', 'waitlist', 'queue', 'account', 'auth'],
 };
 /** The folders of the queue, and what each may import besides itself. */
 const QUEUE_ARROWS = {

@@ -12,7 +12,7 @@ import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountKeyStore } from './account-key.store.js';
 import { AccountStore, type OwnedAccount } from './account.store.js';
-import type { MemberEntity } from './member.entity.js';
+import { type MemberEntity, newMember } from './member.entity.js';
 import { MemberLinkStore } from './member-link.store.js';
 import { MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
@@ -63,23 +63,13 @@ export class AccountService {
   }
 
   /** A repeat after a lost answer to COMMIT finds the account of the first run by its UUID. */
-  async insert({ uuid, ownerId, ...login }: NewAccount): Promise<CreatedAccount> {
+  async insert({ uuid, ownerId, email, emailKey: key, passwordHash }: NewAccount): Promise<CreatedAccount> {
     const now = new Date();
     const row = { uuid, name: null, requireTwoFactor: false, disabledAt: null, createdAt: now, revision: 0 };
     const ownerOf = ({ id: accountId }: Account): MemberEntity => ({
-      ...login,
-      id: ownerId,
-      accountId,
-      name: null,
-      role: 'owner',
-      hasTwoFactor: false,
-      ssoIssuer: null,
-      ssoSubject: null,
-      tokenVersion: 0,
-      joinedAt: login.passwordHash === null ? null : now,
-      disabledAt: null,
-      createdAt: now,
-      lastLoginAt: null,
+      ...newMember({ id: ownerId, accountId, email, emailKey: key, role: 'owner', createdAt: now }),
+      passwordHash,
+      joinedAt: passwordHash === null ? null : now,
     });
     try {
       return await this.database.pipelinedTransaction(async (transaction) => {

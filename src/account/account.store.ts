@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { AccountEntity } from './account.entity.js';
-import { IS_ACTIVE } from './member.store.js';
+import { IS_ACTIVE } from './member.entity.js';
 
 /** An account, with the email of its longest-standing active owner; null without one. */
 export interface OwnedAccount extends AccountEntity {

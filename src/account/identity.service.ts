@@ -9,7 +9,7 @@ import { isDuplicateKey } from '../platform/database/database-error.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
-import type { MemberEntity, Role } from './member.entity.js';
+import { type MemberEntity, newMember, type Role } from './member.entity.js';
 import { MemberLinkStore } from './member-link.store.js';
 import { type Member, MEMBERS_MAX } from './member.service.js';
 import { type MemberAndAccount, MemberStore } from './member.store.js';
@@ -97,8 +97,8 @@ export class IdentityService {
       if (!before && (await transaction.one(this.members.count(accountId))) >= MEMBERS_MAX)
         throw new SsoRefusal('TOO_MANY_MEMBERS', 'the account of OIDC_ACCOUNT is full');
       const now = new Date();
-      const { issuer: ssoIssuer, subject: ssoSubject } = visitor;
-      const old = before ?? newMember(visitor, { id: newId, accountId, role, createdAt: now });
+      const { issuer: ssoIssuer, subject: ssoSubject, email, emailKey: key } = visitor;
+      const old = before ?? newMember({ id: newId, accountId, email, emailKey: key, role, createdAt: now });
       const member = { ...old, role, ssoIssuer, ssoSubject, joinedAt: old.joinedAt ?? now };
       const isLinked = before?.ssoSubject === null;
       const actions: AuditAction[] = [
@@ -171,21 +171,4 @@ function firstPlaceOf(byEmail: MemberAndAccount | null, home: AccountEntity | nu
   if (joinedAt !== null && accountId !== home?.id)
     throw new SsoRefusal('NOT_INVITED', 'the member is active and has linked no identity', key);
   return byEmail;
-}
-
-function newMember(
-  { email, emailKey: key }: Visitor,
-  given: Pick<MemberEntity, 'id' | 'accountId' | 'role' | 'createdAt'>,
-): MemberEntity {
-  const none = { name: null, passwordHash: null, joinedAt: null, disabledAt: null, lastLoginAt: null };
-  return {
-    ...given,
-    ...none,
-    email,
-    emailKey: key,
-    hasTwoFactor: false,
-    ssoIssuer: null,
-    ssoSubject: null,
-    tokenVersion: 0,
-  };
 }

@@ -1,26 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
 import type { MemberMailKind } from '../outbox/member-mail.entity.js';
 import { LINK_MS, MemberMailStore } from '../outbox/member-mail.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { AuditLog, type Origin, type Sender } from '../platform/audit/audit-log.js';
 import type { AuditAction } from '../platform/audit/audit-record.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
+import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
 import { type AccountWrite, operatorWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
-import { hashKey } from '../platform/secrets/random-key.js';
-import { statusOf } from './member.entity.js';
+import { hashKey, newToken } from '../platform/secrets/random-key.js';
+import { newMember, statusOf } from './member.entity.js';
 import type { MemberLinkKind } from './member-link.entity.js';
 import { type LiveLink, MemberLinkStore } from './member-link.store.js';
-import { type Member, type MemberChange, MemberService, type NewMember } from './member.service.js';
+import { type Member, type MemberChange, MemberService } from './member.service.js';
 import { MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
 import { requirePassword } from './password-strength.js';
 
-const TOKEN_BYTES = 32;
+export type Invitee = Pick<Member, 'email' | 'role' | 'name'>;
 
 /** An invited member, with the link that cannot be shown again. */
 export interface Invited {
@@ -66,8 +67,8 @@ export class MemberLinkService {
    * Adds a member who joins by a link.
    * @throws Problem `INVALID_REQUEST` for a bad email, `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
    */
-  async invite(invitee: NewMember, write: AccountWrite, { isMailOn = this.isMailOn } = {}): Promise<Invited> {
-    const member = this.members.newMember(invitee, write);
+  async invite(invitee: Invitee, write: AccountWrite, { isMailOn = this.isMailOn } = {}): Promise<Invited> {
+    const member = invitedMember(invitee, write);
     return this.sendInvitation(write, isMailOn, (send) =>
       this.members.insert(member, write, (transaction) => send(member, transaction)),
     );
@@ -109,8 +110,8 @@ export class MemberLinkService {
   }
 
   /** Mails an active member who has a password a link that sets another; does nothing for any other email. */
-  async startForgotten(emailKey: string, origin: Origin): Promise<void> {
-    const found = await this.members.findByEmailKey(emailKey);
+  async startForgotten(key: string, origin: Origin): Promise<void> {
+    const found = await this.members.findByEmailKey(key);
     if (!found || found.isAccountDisabled || !hasLostPassword(found.member)) return;
     const { id, accountId } = found.member;
     const write = { ...operatorWrite(accountId), ...origin, memberId: id };
@@ -238,12 +239,16 @@ export class MemberLinkService {
   }
 }
 
-function linkKindOf(kind: MemberMailKind): MemberLinkKind {
-  return kind === 'invitation' ? 'invitation' : 'password_reset';
+/** @throws Problem `INVALID_REQUEST` for a bad email */
+function invitedMember({ email, role, name }: Invitee, { accountId }: AccountWrite): Member {
+  const key = emailKey(email);
+  if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
+  const given = { id: uuidV7(), accountId, email: email.trim(), emailKey: key, role, createdAt: new Date() };
+  return { ...newMember(given), name };
 }
 
-function newToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url');
+function linkKindOf(kind: MemberMailKind): MemberLinkKind {
+  return kind === 'invitation' ? 'invitation' : 'password_reset';
 }
 
 /** Only such a member can have forgotten a password. */

@@ -42,6 +42,7 @@ export class MemberEntity {
   /** Whether a login by password needs a code too. One that is being set up counts only once it is confirmed. */
   @Column({ name: 'has_two_factor', type: 'boolean' })
   hasTwoFactor!: boolean;
+
   /** The provider of single sign-on that knows the member, and its name for the member; null without an identity. */
   @Column({ name: 'sso_issuer', type: 'varchar', nullable: true })
   ssoIssuer!: string | null;
@@ -65,6 +66,27 @@ export class MemberEntity {
 
   @Column({ name: 'last_login_at', type: 'datetime', precision: 3, nullable: true })
   lastLoginAt!: Date | null;
+}
+
+/** Of a member `m`, as {@link statusOf} finds `active`. */
+export const IS_ACTIVE = 'm.joined_at IS NOT NULL AND m.disabled_at IS NULL';
+
+/** A member who has not joined yet and cannot log in. */
+export function newMember(
+  given: Pick<MemberEntity, 'id' | 'accountId' | 'email' | 'emailKey' | 'role' | 'createdAt'>,
+): MemberEntity {
+  return {
+    ...given,
+    name: null,
+    passwordHash: null,
+    hasTwoFactor: false,
+    ssoIssuer: null,
+    ssoSubject: null,
+    tokenVersion: 0,
+    joinedAt: null,
+    disabledAt: null,
+    lastLoginAt: null,
+  };
 }
 
 export function statusOf({ joinedAt, disabledAt }: Pick<MemberEntity, 'joinedAt' | 'disabledAt'>): MemberStatus {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { AuditAction } from '../platform/audit/audit-record.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
-import { emailKey, invalidEmail } from '../platform/contract/email.js';
+import { emailKey } from '../platform/contract/email.js';
 import { Database } from '../platform/database/database.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
@@ -22,12 +21,6 @@ export const MEMBERS_MAX = 1_000;
 
 export type Member = Readonly<MemberEntity>;
 export type { MemberPageRequest };
-
-export interface NewMember {
-  readonly email: string;
-  readonly role: Role;
-  readonly name: string | null;
-}
 
 /** What is undefined stays as it is. */
 export interface MemberChanges {
@@ -98,42 +91,6 @@ export class MemberService {
   }
 
   /**
-   * Adds an active member.
-   * @throws Problem `INVALID_REQUEST` for a bad email or password, `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
-   */
-  async add({ password, ...invitee }: NewMember & { readonly password: string }, write: AccountWrite): Promise<Member> {
-    const invited = this.newMember(invitee, write);
-    await requirePassword(password, invited.email);
-    const passwordHash = await this.passwords.hash(password);
-    const member = { ...invited, passwordHash, joinedAt: invited.createdAt };
-    await this.insert(member, write, () => ({ actions: ['member_joined'], query: known(undefined) }));
-    return member;
-  }
-
-  /** A member who has not joined yet, to {@link insert}. @throws Problem `INVALID_REQUEST` for a bad email */
-  newMember({ email, role, name }: NewMember, { accountId }: Pick<AccountWrite, 'accountId'>): Member {
-    const key = emailKey(email);
-    if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
-    return {
-      id: uuidV7(),
-      accountId,
-      email: email.trim(),
-      emailKey: key,
-      name,
-      role,
-      passwordHash: null,
-      ssoIssuer: null,
-      ssoSubject: null,
-      hasTwoFactor: false,
-      tokenVersion: 0,
-      joinedAt: null,
-      disabledAt: null,
-      createdAt: new Date(),
-      lastLoginAt: null,
-    };
-  }
-
-  /**
    * Inserts a new member under the lock of the account, with what `decide` adds in the same transaction. Does nothing
    * in a retry after the answer to COMMIT was lost.
    * @throws Problem `EMAIL_TAKEN`, `TOO_MANY_MEMBERS`
@@ -141,7 +98,7 @@ export class MemberService {
   async insert(
     member: Member,
     write: AccountWrite,
-    decide: (transaction: Session) => Omit<MemberChange, 'changed'> | Promise<Omit<MemberChange, 'changed'>>,
+    decide: (transaction: Session) => Promise<Omit<MemberChange, 'changed'>>,
   ): Promise<void> {
     try {
       await this.database.pipelinedTransaction(async (transaction) => {

@@ -3,10 +3,7 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import { MemberEntity } from './member.entity.js';
-
-/** Of a member `m`. */
-export const IS_ACTIVE = 'm.joined_at IS NOT NULL AND m.disabled_at IS NULL';
+import { IS_ACTIVE, MemberEntity } from './member.entity.js';
 
 /** A member, and whether its account is disabled. */
 export interface MemberAndAccount {

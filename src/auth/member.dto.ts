@@ -8,8 +8,8 @@ import {
   type SignIn,
   statusOf,
 } from '../account/member.entity.js';
-import type { Invited, StartedReset } from '../account/member-link.service.js';
-import type { Member, MemberChanges, MemberPageRequest, NewMember } from '../account/member.service.js';
+import type { Invited, Invitee, StartedReset } from '../account/member-link.service.js';
+import type { Member, MemberChanges, MemberPageRequest } from '../account/member.service.js';
 import { Email, Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
@@ -77,7 +77,7 @@ export class InviteMemberDto {
   @PersonName({ ...NAME, optional: true, description: 'The name, which the member can change.' })
   name?: string | null;
 
-  static toInvitee({ email, role, name }: InviteMemberDto): NewMember {
+  static toInvitee({ email, role, name }: InviteMemberDto): Invitee {
     return { email, role, name: nameOf(name) ?? null };
   }
 }

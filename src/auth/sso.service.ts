@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccountService } from '../account/account.service.js';
-import { IdentityService } from '../account/identity.service.js';
+import { type Identity, IdentityService } from '../account/identity.service.js';
 import { type SsoError, SsoRefusal } from '../account/sso-refusal.js';
 import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { BackgroundTasks } from '../platform/background-task.js';
@@ -9,7 +8,7 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { emailKey } from '../platform/contract/email.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
-import { hashKey } from '../platform/secrets/random-key.js';
+import { hashKey, newToken } from '../platform/secrets/random-key.js';
 import { AuthMetrics } from './auth.metrics.js';
 import type { LoginRequest } from './auth.service.js';
 import { clientName } from './client-name.js';
@@ -20,7 +19,6 @@ import { type PendingSignIn, SSO_PATH, SSO_SECONDS } from './sso-cookie.js';
 import { SsoProvider } from './sso-provider.js';
 import { type TokenCaller, type TokenPair, TokenService } from './token.service.js';
 
-const LINK_BYTES = 32;
 /** The id of a login and a secret. */
 const LINK = /^([\da-f-]{36})\.[\w-]{43}$/;
 /** As the specification bounds it: ASCII. Databases ignore spaces at the end. */
@@ -95,7 +93,7 @@ export class SsoService {
   /** An address that links an identity to the caller, once, within ten minutes. @throws Problem `NOT_FOUND` */
   async startLink({ login }: TokenCaller): Promise<{ readonly url: string; readonly link: string }> {
     this.settings();
-    const link = `${login.id}.${randomBytes(LINK_BYTES).toString('base64url')}`;
+    const link = `${login.id}.${newToken()}`;
     const until = new Date(Date.now() + SSO_SECONDS * 1000);
     const allow = this.logins.allowLink(login.id, hashKey(link), until);
     await this.database.pipelinedTransaction((transaction) => transaction.commit([allow]));
@@ -127,11 +125,7 @@ export class SsoService {
     throw new SsoRefusal('SSO_REFUSED', 'the link was used, or has expired');
   }
 
-  private async link(
-    loginId: string,
-    identity: { readonly issuer: string; readonly subject: string },
-    request: Sender,
-  ): Promise<SsoStep> {
+  private async link(loginId: string, identity: Identity, request: Sender): Promise<SsoStep> {
     const live = await this.database.one(this.logins.findLive(loginId, new Date()));
     if (!live) throw new SsoRefusal('SSO_REFUSED', 'the login that links the identity has ended');
     await this.identities.link({ id: live.member.id, accountId: live.account.id }, identity, request);

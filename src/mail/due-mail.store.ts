@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IS_ACTIVE } from '../account/member.entity.js';
 import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
@@ -25,8 +26,8 @@ export type Recipient = Pick<
   'uuid' | 'email' | 'emailKey' | 'verified' | 'firstName' | 'status' | 'referralToken'
 >;
 
-/** A member who can log in. */
-export interface MailedMember {
+/** An active member of an account that is not disabled. */
+export interface ActiveMember {
   readonly email: string;
   readonly isOwner: boolean;
 }
@@ -155,12 +156,11 @@ export class DueMailStore {
   }
 
   /** The active ones of these members, by their ids. */
-  findMembers(ids: readonly string[]): Query<ReadonlyMap<string, MailedMember>> {
+  findMembers(ids: readonly string[]): Query<ReadonlyMap<string, ActiveMember>> {
     if (ids.length === 0) return known(new Map());
-    return select<{ id: string; email: string; role: string }, ReadonlyMap<string, MailedMember>>(
+    return select<{ id: string; email: string; role: string }, ReadonlyMap<string, ActiveMember>>(
       `SELECT m.id, m.email, m.role FROM member m JOIN account a ON a.id = m.account_id
-       WHERE m.id IN (${placeholders(ids.length)})
-         AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL AND a.disabled_at IS NULL`,
+       WHERE m.id IN (${placeholders(ids.length)}) AND ${IS_ACTIVE} AND a.disabled_at IS NULL`,
       ids,
       (rows) => new Map(rows.map(({ id, email, role }) => [id, { email, isOwner: role === 'owner' }])),
     );

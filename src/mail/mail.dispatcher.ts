@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
@@ -7,7 +6,7 @@ import { Database } from '../platform/database/database.js';
 import { type Query, type Session, together } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { Turns } from '../platform/limits/turns.js';
-import { hashKey } from '../platform/secrets/random-key.js';
+import { hashKey, newToken } from '../platform/secrets/random-key.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
 import { LeaveLinkStore } from '../outbox/leave-link.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
@@ -32,10 +31,10 @@ import {
   yourTurnMail,
 } from './mail-texts.js';
 import {
+  type ActiveMember,
   type DueKind,
   type DueKinds,
   DueMailStore,
-  type MailedMember,
   type MailingWaitlist,
   type Recipient,
 } from './due-mail.store.js';
@@ -55,7 +54,6 @@ const BUSY_PAUSE_MS = 500;
 const AWAITED: ReadonlySet<DueKind> = new Set(['member', 'verification', 'signup', 'leave', 'test']);
 /** Time that mails under way get when the process stops. */
 const STOP_MS = 5_000;
-const TOKEN_BYTES = 32;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
 const LEAVE_LINK_MS = 30 * 24 * 3_600_000;
@@ -96,7 +94,7 @@ interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
   /** Undefined also if disabled. */
-  readonly member: MailedMember | undefined;
+  readonly member: ActiveMember | undefined;
   readonly webhookUrl: string | undefined;
 }
 
@@ -327,7 +325,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       if (!isWelcomed) return null;
       return { to: email, placed: uuid, contentAt: (place) => welcomeMail(waitlist, welcomed(place)), link: null };
     }
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const token = newToken();
     const link = {
       tokenHash: hashKey(token),
       waitlistId: waitlist.id,
@@ -427,7 +425,7 @@ function unplaced(to: string, content: Content): ComposedMail {
 /** Null for a mail to an owner, or about somebody or a waitlist that is deleted. */
 function leaveLinkOf({ kind }: MailEntity, now: Date, { recipient, waitlist }: MailContext): NewLeaveLink | null {
   if (!recipient || recipient.emailKey === null || !waitlist) return null;
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const token = newToken();
   const url = `${waitlist.numberedPage}/leave/${token}`;
   const row = {
     tokenHash: hashKey(token),

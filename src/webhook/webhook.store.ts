@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { IS_ACTIVE } from '../account/member.entity.js';
 import { DeliveryEntity } from '../outbox/delivery.entity.js';
 import { PayloadEntity } from '../outbox/payload.entity.js';
 import { WebhookEntity } from '../outbox/webhook.entity.js';
@@ -54,8 +55,7 @@ export class WebhookStore {
   /** The ids of the active owners of an account. */
   findOwners(accountId: number): Query<string[]> {
     return select<{ id: string }, string[]>(
-      `SELECT m.id FROM member m WHERE m.account_id = ? AND m.role = 'owner'
-       AND m.joined_at IS NOT NULL AND m.disabled_at IS NULL ORDER BY m.id`,
+      `SELECT m.id FROM member m WHERE m.account_id = ? AND m.role = 'owner' AND ${IS_ACTIVE} ORDER BY m.id`,
       [accountId],
       (rows) => rows.map(({ id }) => id),
     );

@@ -4,7 +4,6 @@ import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/account/account.service.js';
 import { MemberEntity } from '../../src/account/member.entity.js';
 import { MemberLinkEntity } from '../../src/account/member-link.entity.js';
-import { MemberLinkService } from '../../src/account/member-link.service.js';
 import type { AuditEventDto } from '../../src/auth/audit.dto.js';
 import { ForgottenPasswordService } from '../../src/auth/forgotten-password.service.js';
 import type { InvitedMemberDto, MemberDto } from '../../src/auth/member.dto.js';
@@ -327,12 +326,6 @@ describe('a service without mail', () => {
         },
       ],
       ['the operator sets the password', (_, { email }) => service.world.setPassword(email, OTHER_PASSWORD)],
-      [
-        'the member signs in another way',
-        async (_, { id }) => {
-          await service.app.get(Database).one(service.app.get(MemberLinkService).end(id));
-        },
-      ],
     ])('ends when %s', async (_, end) => {
       const owner = await service.world.owner();
       const member = await service.world.member(owner, 'editor');

@@ -5,14 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateSync } from 'otplib';
-import { AccountService } from '../../src/account/account.service.js';
-import { MemberService } from '../../src/account/member.service.js';
-import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { repeatWhile } from '../support/repeat-while.js';
 import { CliHost, freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt, type Method } from '../support/api.js';
 import { openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
-import { startService } from '../support/service.js';
 import { freePort, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
@@ -192,11 +188,8 @@ describe('the CLI', () => {
   it('lists members, disables, enables and removes them, and sets their passwords; the last owner stays', async () => {
     const [owner, other] = ['boss@example.com', 'second@example.com'];
     await succeed(['owner', 'create', owner], { OWNER_PASSWORD: PASSWORD });
-    const beside = await startService({ environment: { DATABASE_URL: database.url } });
-    const { id } = await beside.app.get(AccountService).getByOwner(owner);
-    const added = { email: other, role: 'editor', name: null, password: PASSWORD } as const;
-    await beside.app.get(MemberService).add(added, operatorWrite(id));
-    await beside.stop();
+    await succeed(['member', 'add', other, '--owner', owner, '--role', 'editor']);
+    await succeed(['member', 'set-password', other], { OWNER_PASSWORD: PASSWORD });
     const { access_token: earlier } = (await logIn(other)).body;
     const isLive = async () => (await call('GET', '/api/v1/member/me', { token: earlier })).status === 200;
 
@@ -229,8 +222,10 @@ describe('the CLI', () => {
       'account_created',
       'member_disabled',
       'member_enabled',
+      'member_invited',
       'member_joined',
       'member_removed',
+      'password_set',
       'password_set',
     ]);
     expect(changes).toEqual(changes.map(() => expect.objectContaining({ member: null })));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccountService } from '../../src/account/account.service.js';
 import type { Role } from '../../src/account/member.entity.js';
+import { MemberLinkService } from '../../src/account/member-link.service.js';
 import { type Member, MemberService } from '../../src/account/member.service.js';
 import { PasswordHasher } from '../../src/account/password-hasher.js';
 import { TokenService } from '../../src/auth/token.service.js';
@@ -59,8 +60,11 @@ export class World {
   /** Another member of the owner's account. */
   async member({ accountId }: Pick<Owner, 'accountId'>, role: Role): Promise<LoggedIn> {
     const email = `${randomUUID()}@members.example`;
-    const added = { email, role, name: null, password: PASSWORD };
-    return this.logIn(await this.app.get(MemberService).add(added, operatorWrite(accountId)));
+    const links = this.app.get(MemberLinkService);
+    const invited = await links.invite({ email, role, name: null }, operatorWrite(accountId), { isMailOn: false });
+    const token = invited.invitationUrl.split('#')[1]!;
+    await links.accept(token, { password: PASSWORD, name: undefined }, { id: randomUUID(), ip: '127.0.0.1' });
+    return this.logIn(await this.app.get(MemberService).get(accountId, invited.member.id));
   }
 
   /** As the operator. */

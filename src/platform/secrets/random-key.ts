@@ -1,6 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 const ACCOUNT_KEY = /^[\da-f]{64}$/;
+const TOKEN_BYTES = 32;
+
+/** The secret of a link: 43 characters that a URL can hold. The database keeps its {@link hashKey}. */
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
 
 /** Whether a text has the form of an account key. A waitlist's API key and pages' placeholders have other lengths. */
 export function isAccountKey(text: unknown): text is string {

@@ -381,7 +381,7 @@ describe('a second factor', () => {
     const owner = await stage.openPage();
     await stage.signIn(owner, '/desk/team');
     await owner.getByRole('switch', { name: /^Require a second factor/ }).click();
-    await owner.getByText(/without one can open nothing but the profile/).waitFor();
+    await owner.getByText(/without one can open only the profile/).waitFor();
     await owner.getByText('You have none yet.').waitFor();
     await checkPage(owner, 'desk-require-second-factor');
     await inDialog(owner, 'Require it').click();
@@ -404,7 +404,7 @@ describe('a second factor', () => {
     await button(page, 'I have saved them').click();
     await page.getByText('Your account requires a second factor').waitFor({ state: 'detached' });
     await button(page, 'Turn off').click();
-    await page.getByText('nothing but your profile opens until you set up another').waitFor();
+    await page.getByText('only your profile opens until you set up another').waitFor();
     await button(page, 'Cancel').click();
     await page.getByRole('link', { name: 'People' }).first().click();
     await page.getByText('person-1@example.com').first().waitFor();

@@ -10,6 +10,8 @@ interface Fault {
   readonly message: string;
 }
 
+export const WRONG_CODE = 'This code is wrong or was used already. Enter the one that your app shows now.';
+
 /** By field and rule, such as `email.format`. `[]` stands for the index of a list. */
 const WORDS: Readonly<Record<string, string>> = {
   'after_id.format': 'The list has changed meanwhile. Reload the page.',
@@ -27,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'lang.format': 'Enter the short name of a language, such as en or pt-BR.',
   'logo.format': 'Enter an address that begins with https://, such as https://example.com/logo.png.',
   'member.format': 'Choose the member again.',
-  'otp.match': 'This code is wrong or was used already. Enter the one that your app shows now.',
+  'otp.match': WRONG_CODE,
   'phone.format': 'Enter the number with its country code, such as +14155550123.',
   'phone.unique': 'Somebody else on this list has this phone number.',
   'public_key.format': 'Use capital letters and digits, with at least one letter.',
@@ -70,7 +72,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   TWO_FACTOR_OFF: 'Your second factor is turned off. Reload the page.',
   TWO_FACTOR_ON: 'You have a second factor already. Reload the page.',
   TWO_FACTOR_REQUIRED: 'Your account requires a second factor. Set it up in your profile.',
-  WRONG_OTP: 'This code is wrong or was used already. Enter the one that your app shows now.',
+  WRONG_OTP: WRONG_CODE,
   WRONG_PASSWORD: 'This is not your current password.',
 };
 

@@ -87,7 +87,7 @@ function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (
               </Table.Td>
               <Table.Td>{SCOPES[key.scope]}</Table.Td>
               <Table.Td>
-                {key.waitlist_ids === null ? 'All' : <bdi>{namesOf(key.waitlist_ids) || 'None: deleted since'}</bdi>}
+                {key.waitlist_ids === null ? 'All' : <bdi>{namesOf(key.waitlist_ids) || 'None: all were deleted'}</bdi>}
               </Table.Td>
               <Table.Td>
                 <RelativeTime time={key.created_at} />
@@ -187,7 +187,7 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
         </Radio.Group>
         <MultiSelect
           label="Waitlists"
-          description="The key sees and changes nothing else. None chosen: all, and those made later."
+          description="The key sees and changes nothing else. Choose none for all waitlists, including later ones."
           data={waitlists.map(({ id, waitlist_name }) => ({ value: String(id), label: `${waitlist_name} (${id})` }))}
           searchable
           clearable

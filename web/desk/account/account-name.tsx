@@ -14,7 +14,7 @@ export function AccountName() {
     <Section title="Your organization">
       <NameForm
         label="Account name"
-        description="Members see it, and whoever is invited. People on a waitlist never do."
+        description="Members and invited people see it. People on a waitlist never do."
         name={account.data.name}
         onSave={async (name) =>
           queries.setQueryData(accountQuery().queryKey, await bodyOf(api.PATCH('/api/v1/account', { body: { name } })))

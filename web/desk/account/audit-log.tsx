@@ -31,7 +31,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   account_updated: 'Account changed',
   member_invited: 'Member invited',
   member_joined: 'Member joined',
-  member_updated: 'Member renamed',
+  member_updated: 'Member changed',
   member_role_changed: 'Role of a member changed',
   member_disabled: 'Member disabled',
   member_enabled: 'Member enabled',

@@ -24,8 +24,8 @@ export function RecoveryCodes({
   return (
     <Stack>
       <Text size="sm">
-        Without your phone, each of these stands for a code once. They are shown only now: keep them where you keep
-        passwords.
+        If you lose your phone, use one of these in place of a code. Each works once. They are shown only now: keep them
+        where you keep passwords.
       </Text>
       <SimpleGrid
         component="ul"

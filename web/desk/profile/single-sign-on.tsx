@@ -22,7 +22,7 @@ export function SingleSignOn({ me, name }: { me: Member; name: string }) {
         ) : (
           <>
             <Text size="sm">
-              Link your account at {name}, also one with another email, to sign in with it from then on.
+              Link your account at {name} to sign in with it from then on. It may have another email.
             </Text>
             <Button variant="default" loading={link.isPending} onClick={() => link.mutate()}>
               Link {name}

@@ -25,7 +25,7 @@ export function TwoFactor({ me }: { me: Member }) {
   return (
     <Section
       title="Second factor"
-      description="A code of an app on your phone, which signing in asks for after the password. Whoever learns your password then still does not get in."
+      description="A code from an app on your phone, asked for after the password when you sign in. Somebody who learns your password still cannot get in."
       action={
         <Badge variant="light" color={me.two_factor ? 'teal' : 'gray'} miw="max-content">
           {me.two_factor ? 'On' : 'Off'}
@@ -86,7 +86,7 @@ export function TwoFactor({ me }: { me: Member }) {
           <ProofForm
             text={
               account?.require_two_factor
-                ? 'Your account requires one: nothing but your profile opens until you set up another.'
+                ? 'Your account requires one: only your profile opens until you set up another.'
                 : 'From then on, your password alone signs you in.'
             }
             act="Turn off"

@@ -187,7 +187,7 @@ export function SettingsTab<Values>({
       <Stack gap="xl">
         {!mayChange && (
           <Text size="sm" c="dimmed">
-            Your role shows these settings. Editors and owners change them.
+            You can see these settings. Editors and owners can change them.
           </Text>
         )}
         <fieldset className={classes.fields} disabled={!mayChange}>

@@ -34,7 +34,7 @@ export function ForgottenPage() {
           once, for one hour.
         </Text>
         <Text size="sm" c="dimmed">
-          No mail? Look into the spam folder, or ask an owner of your account for a link.
+          No mail? Check your spam folder, or ask an owner of your account for a link.
         </Text>
         {back}
       </PlainPage>

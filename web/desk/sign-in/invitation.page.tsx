@@ -124,7 +124,7 @@ function EndedInvitation() {
     <PlainPage title="This invitation has ended">
       <Text>
         An invitation works once, for seven days, until a newer one is made. If you have just reloaded the page, open
-        the link again; else ask whoever invited you for a new one.
+        the link again. Otherwise ask the person who invited you for a new one.
       </Text>
       <Anchor component={Link} to="/">
         Go to sign in

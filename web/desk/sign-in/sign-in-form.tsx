@@ -2,6 +2,7 @@ import { Alert, Button, Code, PasswordInput, Stack, Text, TextInput } from '@man
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { WRONG_CODE } from '../fault-words';
 import { showFaults } from '../parts/field-faults';
 import { duration } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
@@ -83,7 +84,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: (() => void) | undefin
         {unplaced !== null &&
           (asksCode && isRefusal(unplaced, 'WRONG_CREDENTIALS') ? (
             <Alert color="red" variant="light" role="alert">
-              This code is wrong or was used already. Enter the one that your app shows now.
+              {WRONG_CODE}
             </Alert>
           ) : (
             <ProblemAlert error={unplaced} />
@@ -97,8 +98,8 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: (() => void) | undefin
               Use another login
             </Button>
             <Text size="sm" c="dimmed">
-              Neither the app nor a recovery code? An owner of your account can reset your second factor, and so can the
-              operator of this service: <Code>member reset-two-factor</Code>
+              Lost both the app and the recovery codes? An owner of your account can reset your second factor, and so
+              can the operator of this service: <Code>member reset-two-factor</Code>
             </Text>
           </>
         )}

@@ -167,42 +167,35 @@ function ActDialog({
   const queries = useQueryClient();
   const { data: me } = useQuery(ownMemberQuery());
   const name = <bdi>{nameOf(member)}</bdi>;
-  const path = { id: member.id };
+  const paramsOf = (key: string) => ({ path: { id: member.id }, header: { 'Idempotency-Key': key } });
   const endsOwnLogin = member.id === me?.id && (act === 'disable' || act === 'remove');
   /** The dialog that follows: that of a link, which is to be sent by hand. */
   const next = useRef<MemberDialog | null>(null);
 
   const tell = (message: string) => notifications.show({ message });
   const setActive = (is_active: boolean, key: string) =>
-    bodyOf(
-      api.PATCH('/api/v1/member/{id}', {
-        params: { path, header: { 'Idempotency-Key': key } },
-        body: { is_active },
-      }),
-    );
+    bodyOf(api.PATCH('/api/v1/member/{id}', { params: paramsOf(key), body: { is_active } }));
   const run: Readonly<Record<Act, (key: string) => Promise<unknown>>> = {
     invite: async (key) => {
-      const params = { path, header: { 'Idempotency-Key': key } };
+      const params = paramsOf(key);
       const made: MadeInvitation = await bodyOf(api.POST('/api/v1/member/{id}/invitation', { params }));
       if (made.mailed) tellMailed(made);
       else next.current = { kind: 'invitation', member, link: made.invitation_url };
     },
     'reset password': async (key) => {
-      const params = { path, header: { 'Idempotency-Key': key } };
+      const params = paramsOf(key);
       const { mailed, reset_url: link } = await bodyOf(api.POST('/api/v1/member/{id}/password_reset', { params }));
       if (link) next.current = { kind: 'reset', member, link };
       else if (mailed) tell(`We mailed a link for a new password to ${member.email}.`);
       else notifications.show({ color: 'red', message: NO_RESET_MAIL });
     },
     'reset second factor': async (key) => {
-      const params = { path, header: { 'Idempotency-Key': key } };
-      await bodyOf(api.DELETE('/api/v1/member/{id}/two_factor', { params }));
+      await bodyOf(api.DELETE('/api/v1/member/{id}/two_factor', { params: paramsOf(key) }));
       tell('The second factor is off, and all logins of the member have ended.');
     },
     disable: (key) => setActive(false, key),
     enable: (key) => setActive(true, key),
-    remove: (key) =>
-      bodyOf(api.DELETE('/api/v1/member/{id}', { params: { path, header: { 'Idempotency-Key': key } } })),
+    remove: (key) => bodyOf(api.DELETE('/api/v1/member/{id}', { params: paramsOf(key) })),
   };
   const { title, text } = WORDS[act];
   return (
@@ -242,20 +235,20 @@ const WORDS: Readonly<Record<Act, { readonly title: string; readonly text: strin
     text: 'The earlier link stops working. The new one works once, for seven days.',
   },
   'reset password': {
-    title: 'Let them set a new password:',
+    title: 'Start a password reset for',
     text: sendsMail
       ? 'We mail them a link that works once, for one hour. Their password stays as it is until they set a new one.'
       : 'You get a link to send to them, which works once, for one hour. Their password stays as it is until they set a new one.',
   },
   'reset second factor': {
     title: 'Reset the second factor of',
-    text: 'They sign in with the password alone until they set up another one. All their logins end now. Make sure that it is really they who ask you for this.',
+    text: 'They sign in with the password alone until they set up another one. All their logins end now. Make sure that the request really comes from them.',
   },
   disable: {
     title: 'Disable',
     text: 'Their logins end at once, and they cannot sign in until you enable them again. Account keys that they made keep working.',
   },
-  enable: { title: 'Enable', text: 'They can sign in again. Logins of before stay ended.' },
+  enable: { title: 'Enable', text: 'They can sign in again. Earlier logins stay ended.' },
   remove: {
     title: 'Remove',
     text: 'Their logins end at once, and their email is free for another account. What they did stays in the audit log.',
@@ -272,7 +265,7 @@ function KeysOf({ member }: { member: Member }) {
     <div>
       <Text size="sm">
         {theirs.length === 1 ? 'An account key that they made keeps' : 'Account keys that they made keep'} working.
-        Revoke under Account what only they need:
+        Under Account, revoke those that nobody else needs:
       </Text>
       <List size="sm" aria-label="Account keys that they made">
         {theirs.map(({ id, name, prefix }) => (

@@ -37,7 +37,7 @@ export function TwoFactorRule() {
   return (
     <Section
       title="Second factor"
-      description="A code of an app, besides the password. Single sign-on and account keys are not affected: the provider decides about a second factor there."
+      description="A code from an app, besides the password. Account keys need none. For single sign-on, the provider decides."
     >
       {account.isError && <ProblemAlert error={account.error} onRetry={() => void account.refetch()} />}
       {account.isPending && (
@@ -67,7 +67,7 @@ export function TwoFactorRule() {
         <Text size="sm">
           {without === 0
             ? 'All active members with a password have one already.'
-            : `${countMembers(without)} without one can open nothing but the profile until it is set up there, also in logins that are open now.`}
+            : `${countMembers(without)} without one can open only the profile until they set it up there, also in logins that are open now.`}
         </Text>
         {me && !me.two_factor && me.sign_in.includes('password') && (
           <Text size="sm" fw={500}>

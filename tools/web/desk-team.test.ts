@@ -411,7 +411,7 @@ describe('a second factor', () => {
 
     // The owner has none either.
     await owner.getByRole('link', { name: 'Account' }).first().click();
-    await owner.getByText('Your account requires a second factor').waitFor();
     await heading(owner, 'Profile').waitFor();
+    await owner.getByText('Your account requires a second factor').waitFor();
   });
 });

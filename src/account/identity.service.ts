@@ -100,9 +100,9 @@ export class IdentityService {
       const { issuer: ssoIssuer, subject: ssoSubject, email, emailKey: key } = visitor;
       const old = before ?? newMember({ id: newId, accountId, email, emailKey: key, role, createdAt: now });
       const member = { ...old, role, ssoIssuer, ssoSubject, joinedAt: old.joinedAt ?? now };
-      const isLinked = before?.ssoSubject === null;
+      const isFirstSignOn = before?.ssoSubject === null;
       const actions: AuditAction[] = [
-        ...(old.joinedAt === null ? ['member_joined' as const] : isLinked ? ['member_updated' as const] : []),
+        ...(old.joinedAt === null ? ['member_joined' as const] : isFirstSignOn ? ['member_updated' as const] : []),
         ...(role === old.role ? [] : ['member_role_changed' as const]),
       ];
       const { joinedAt } = member;

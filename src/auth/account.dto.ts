@@ -3,6 +3,7 @@ import type { Account, AccountChanges } from '../account/account.service.js';
 import { Flag, PersonName } from '../platform/contract/fields.js';
 import { timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
+import { givenName } from './given-name.js';
 
 const NAME = { maxLength: 100, nullable: true, example: 'Ada & Co.' } as const;
 
@@ -19,7 +20,7 @@ export class UpdateAccountDto {
   require_two_factor?: boolean;
 
   static toChanges({ name, require_two_factor }: UpdateAccountDto): AccountChanges {
-    return { ...(name !== undefined && { name: name?.trim() || null }), requireTwoFactor: require_two_factor };
+    return { name: givenName(name), requireTwoFactor: require_two_factor };
   }
 }
 

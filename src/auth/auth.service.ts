@@ -148,6 +148,6 @@ export class AuthService {
 }
 
 function wrongPassword(): Problem {
-  const message = 'is not the password of the account';
+  const message = 'is not your current password';
   return new Problem('WRONG_PASSWORD', { fields: [{ field: 'current_password', rule: 'match', message }] });
 }

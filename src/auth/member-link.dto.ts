@@ -4,6 +4,7 @@ import type { Acceptance, Invitation } from '../account/member-link.service.js';
 import { AnyText, Email, PersonName } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum } from '../platform/contract/formats.js';
 import { NEW_PASSWORD } from './auth.dto.js';
+import { givenName } from './given-name.js';
 
 const TOKEN = {
   description: 'What follows `#` in the link.',
@@ -56,7 +57,7 @@ export class AcceptInvitationDto {
   name?: string | null;
 
   static toAcceptance({ password, name }: AcceptInvitationDto): Acceptance {
-    return { password, name: name === undefined ? undefined : name?.trim() || null };
+    return { password, name: givenName(name) };
   }
 }
 

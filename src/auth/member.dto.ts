@@ -13,6 +13,7 @@ import type { Member, MemberChanges, MemberPageRequest } from '../account/member
 import { Email, Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
+import { givenName } from './given-name.js';
 
 export const PAGE_SIZE_MAX = 100;
 
@@ -42,7 +43,7 @@ export class UpdateOwnMemberDto {
   name?: string | null;
 
   static toChanges({ name }: UpdateOwnMemberDto): MemberChanges {
-    return { name: nameOf(name) };
+    return { name: givenName(name) };
   }
 }
 
@@ -62,7 +63,7 @@ export class UpdateMemberDto {
   is_active?: boolean;
 
   static toChanges({ role, name, is_active }: UpdateMemberDto): MemberChanges {
-    return { role, name: nameOf(name), isActive: is_active };
+    return { role, name: givenName(name), isActive: is_active };
   }
 }
 
@@ -78,7 +79,7 @@ export class InviteMemberDto {
   name?: string | null;
 
   static toInvitee({ email, role, name }: InviteMemberDto): Invitee {
-    return { email, role, name: nameOf(name) ?? null };
+    return { email, role, name: givenName(name) ?? null };
   }
 }
 
@@ -178,9 +179,4 @@ export class StartedResetDto {
   static from({ isMailed, resetUrl }: StartedReset): StartedResetDto {
     return { mailed: isMailed, ...(resetUrl !== null && { reset_url: resetUrl }) };
   }
-}
-
-/** Undefined stays as it is. */
-function nameOf(name: string | null | undefined): string | null | undefined {
-  return name === undefined ? undefined : name?.trim() || null;
 }

@@ -1,5 +1,4 @@
-import type { Role } from '../account/member.entity.js';
-import { suffices } from '../account/member.entity.js';
+import { type Role, suffices } from '../account/member.entity.js';
 import type { Config } from '../platform/config/config.js';
 
 export type SsoSettings = NonNullable<Config['sso']>;

@@ -7,7 +7,6 @@ import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { MEMBER_TEXTS } from './member-texts.js';
-import { OWNER_TEXTS } from './owner-texts.js';
 
 /** The settings that mails show, and the owner's words. */
 export interface MailedWaitlist extends Pick<
@@ -141,14 +140,18 @@ export function leaveFooter(
   return { text: textsFor(waitlist).text('mail_leave_link'), url };
 }
 
-/** Tells the owner of a webhook that the service has turned it off. */
+/** Tells an owner that the service has turned a webhook off. */
 export function webhookDisabledMail(waitlist: Named, url: string, deskUrl: string): Content {
   return compose(waitlist, DEFAULT_TEXTS, {
-    subject: OWNER_TEXTS.webhook_disabled_subject.replace('{waitlist_name}', () => nameOf(waitlist)),
-    paragraphs: [[OWNER_TEXTS.webhook_disabled], [url], [OWNER_TEXTS.webhook_disabled_note]],
-    button: { label: OWNER_TEXTS.webhook_disabled_button, url: deskUrl },
+    subject: filled(MEMBER_TEXTS.webhook_disabled_subject, { waitlist_name: nameOf(waitlist) }),
+    paragraphs: [[MEMBER_TEXTS.webhook_disabled], [url], [MEMBER_TEXTS.webhook_disabled_note]],
+    button: { label: MEMBER_TEXTS.webhook_disabled_button, url: deskUrl },
     note: '',
   });
+}
+
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (_, placeholder: string) => values[placeholder] ?? '');
 }
 
 /** Whom a mail with a link goes to. */
@@ -159,19 +162,18 @@ export interface AddressedMember {
   readonly accountName: string | null;
 }
 
-/** Has the link by which a member joins, or sets a new password. */
+/** A mail to a member with a link: to join, to set a new password, or to the profile. */
 export function linkMail(kind: MemberMailKind, { email, role, accountName }: AddressedMember, url: string): Content {
   const name = accountName ?? MEMBER_TEXTS.service_name;
-  const values: Readonly<Record<string, string>> = { email, role, account_name: name };
-  const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, placeholder: string) => values[placeholder] ?? '');
+  const values = { email, role, account_name: name };
   const about = kind === 'forgotten_password' ? 'password_reset' : kind;
   const { lang, direction } = DEFAULT_TEXTS;
   return {
     lang,
     direction,
     name,
-    subject: filled(MEMBER_TEXTS[`${about}_subject`]),
-    paragraphs: [[filled(MEMBER_TEXTS[kind])]],
+    subject: filled(MEMBER_TEXTS[`${about}_subject`], values),
+    paragraphs: [[filled(MEMBER_TEXTS[kind], values)]],
     button: { label: MEMBER_TEXTS[`${about}_button`], url },
     links: [],
     note: MEMBER_TEXTS[`${about}_note`],
@@ -194,11 +196,11 @@ function worded(
     link: link ?? '',
   };
   const words = waitlist.mails[kind];
-  const filled = (part: string | null) => nonBlank(fillIn(kind, part ?? '', values));
+  const wordsOf = (part: string | null) => nonBlank(fillIn(kind, part ?? '', values));
   const greeting = firstName === null ? text('mail_greeting_plain') : text('mail_greeting', { first_name: firstName });
   return {
-    subject: filled(words.subject) ?? own.subject,
-    paragraphs: [[greeting], ...paragraphsOf(filled(words.text) ?? own.text)],
+    subject: wordsOf(words.subject) ?? own.subject,
+    paragraphs: [[greeting], ...paragraphsOf(wordsOf(words.text) ?? own.text)],
   };
 }
 

@@ -1,4 +1,4 @@
-/** Mails with links to members are English, as the desk is. */
+/** Mails to members are English, as the desk is. */
 export const MEMBER_TEXTS = {
   /** Where an account has no name. */
   service_name: 'Waitlist Service',
@@ -18,4 +18,8 @@ export const MEMBER_TEXTS = {
   two_factor_locked_note:
     'If it was you, check the clock of the device that shows the codes. If it was not you, change your password as soon as you can log in.',
   two_factor_locked_button: 'Open your profile',
+  webhook_disabled_subject: 'Webhook turned off: {waitlist_name}',
+  webhook_disabled: 'This webhook was turned off. Its deliveries failed for five days:',
+  webhook_disabled_note: 'Events from now on are not sent to it. Fix the receiver, then turn the webhook on again.',
+  webhook_disabled_button: 'Open the desk',
 };

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * `password_reset` is started by an owner, `forgotten_password` by anybody. `two_factor_locked` tells a member that
- * somebody sent many wrong codes beside the right password.
+ * somebody sent many wrong codes with the right password.
  */
 export const MEMBER_MAIL_KINDS = ['invitation', 'password_reset', 'forgotten_password', 'two_factor_locked'] as const;
 export type MemberMailKind = (typeof MEMBER_MAIL_KINDS)[number];

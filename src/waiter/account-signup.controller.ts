@@ -75,7 +75,7 @@ export class AccountSignupController {
     const waitlist = await this.waitlists.get(caller, id);
     const page = await this.pages.page(id, ListSignupsDto.toPage(query));
     const { questions_request: withQuestions, include_referrer: withReferrers } = query;
-    const view = { waitlist, ownerUuid: caller.accountUuid, totalCurrently: page.active, withQuestions };
+    const view = { waitlist, accountUuid: caller.accountUuid, totalCurrently: page.active, withQuestions };
     const answer = await jsonArray(page.waiters, async (some) => {
       const { waiters, referrers } = await this.pages.complete(id, some, withReferrers);
       const shown = { ...view, referrers: withReferrers ? referrers : undefined };
@@ -143,7 +143,7 @@ export class AccountSignupController {
     const waitlist = await this.waitlists.get(caller, body.waitlist_id);
     const selection = { uuids: uuidsOf(body) };
     const { uuids, active } = await this.waiters.offboard(waitlist.id, selection, write);
-    const view = { waitlist, ownerUuid: caller.accountUuid, totalCurrently: active };
+    const view = { waitlist, accountUuid: caller.accountUuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
       const waiters = await this.reader.findByUuids(waitlist.id, some);
       return waiters.map((waiter) => DetailedWaiterDto.from(waiter, view));
@@ -172,6 +172,6 @@ export class AccountSignupController {
   }
 }
 
-function detailed({ waiter, waitlist, referrers }: FoundWaiter, ownerUuid: string): DetailedWaiterDto {
-  return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid, totalCurrently: waitlist.active, referrers });
+function detailed({ waiter, waitlist, referrers }: FoundWaiter, accountUuid: string): DetailedWaiterDto {
+  return DetailedWaiterDto.from(waiter, { waitlist, accountUuid, totalCurrently: waitlist.active, referrers });
 }

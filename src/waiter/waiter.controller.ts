@@ -76,7 +76,7 @@ export class WaiterController {
     this.pageHeaders.set(reply, query, page);
     const { questions_request: withQuestions, include_referrer: withReferrers } = query;
     const referrers = withReferrers ? await this.reader.findReferrers(waitlist.id, page.waiters) : undefined;
-    const view = { waitlist, ownerUuid: accountUuid, totalCurrently: page.active, withQuestions, referrers };
+    const view = { waitlist, accountUuid, totalCurrently: page.active, withQuestions, referrers };
     return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 
@@ -102,7 +102,7 @@ export class WaiterController {
     @Body() body: OffboardWaitersDto,
   ): Promise<WaiterDto[] | StreamableFile> {
     const { uuids, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
-    const view = { waitlist, ownerUuid: accountUuid, totalCurrently: active };
+    const view = { waitlist, accountUuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
       const waiters = await this.reader.findByUuids(waitlist.id, some);
       return waiters.map((waiter) => WaiterDto.from(waiter, view));

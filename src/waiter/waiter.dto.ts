@@ -75,7 +75,7 @@ export class OwnerAnswerDto implements GivenAnswer {
 export interface WaiterView {
   /** With the key that the caller presented, if any. */
   readonly waitlist: Waitlist & { readonly apiKey?: string | null };
-  readonly ownerUuid: string;
+  readonly accountUuid: string;
   /** Active records of the waitlist. */
   readonly totalCurrently: number;
   readonly withQuestions?: boolean;
@@ -196,7 +196,7 @@ export class WaiterDto extends RecordDto {
 
   static from(
     waiter: Waiter,
-    { waitlist, ownerUuid, totalCurrently, withQuestions = false, referrers }: WaiterView,
+    { waitlist, accountUuid, totalCurrently, withQuestions = false, referrers }: WaiterView,
   ): WaiterDto {
     const record = recordFields(waiter, waitlist);
     // One literal: a page of 100 is made and written in half the time of objects put together with Object.assign.
@@ -225,7 +225,7 @@ export class WaiterDto extends RecordDto {
       removed_from_waitlist: waiter.status === 'offboarded',
       total_referrals: waiter.creditedReferrals,
       total_waiters_currently: totalCurrently,
-      user_id: ownerUuid,
+      user_id: accountUuid,
       waitlist_api_key: waitlist.apiKey ?? null,
       waitlist_id: waiter.waitlistId,
     };

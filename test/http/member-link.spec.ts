@@ -515,12 +515,16 @@ The link works once, for 7 days. If you did not expect this mail, ignore it.`);
       closed.email,
     ];
 
-    const withoutId = ({ status, text, headers }: Answer) => [status, text, { ...headers, 'x-request-id': null }];
+    const comparable = ({ status, text, headers }: Answer) => [
+      status,
+      text,
+      { ...headers, date: null, 'x-request-id': null },
+    ];
     const answers = [await forget(known.email)];
     for (const email of others) answers.push(await forget(email));
     await startAll();
 
-    for (const answer of answers) expect(withoutId(answer)).toEqual(withoutId(answers[0]!));
+    for (const answer of answers) expect(comparable(answer)).toEqual(comparable(answers[0]!));
     await mail.mailsTo(known.email);
     expect(others.map((email) => mail.tried.filter((address) => address === email).length)).toEqual([0, 1, 0, 0, 0, 0]);
     for (const { id } of [disabled, passwordless]) expect(await stored(id)).toEqual([]);

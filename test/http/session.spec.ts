@@ -665,7 +665,7 @@ describe('an owner who changes the password', () => {
 
     expect([failed.status, failed.body.error_code]).toEqual([403, 'WRONG_PASSWORD']);
     expect(failed.body.errors).toEqual([
-      { field: 'current_password', rule: 'match', message: 'is not the password of the account' },
+      { field: 'current_password', rule: 'match', message: 'is not your current password' },
     ]);
     for (let attempt = 1; attempt < 5; attempt += 1) expect((await wrong()).status).toBe(403);
     const refused = await change(token, PASSWORD, OTHER_PASSWORD, address);

@@ -74,7 +74,7 @@ const CATALOG = {
     status: 403,
     detail: 'The current password is wrong.',
     remedy: 'Check `current_password`. After repeated failures, further attempts get 429.',
-    errors: [{ field: 'current_password', rule: 'match', message: 'is not the password of the account' }],
+    errors: [{ field: 'current_password', rule: 'match', message: 'is not your current password' }],
   },
   WRONG_OTP: {
     status: 403,

@@ -14,8 +14,8 @@ import type { Facts } from './facts.js';
 /** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
 export type Taken = Omit<TakenContact, 'phoneKey'>;
 
-/** An owner's command that was carried out, for the audit log. */
-export interface OwnerChange {
+/** A command of an account that was carried out, for the audit log. */
+export interface AccountChange {
   readonly write: AccountWrite;
   readonly action: AuditAction;
   readonly uuids: readonly string[];
@@ -82,7 +82,7 @@ export function stateOf(facts: Facts) {
     fullNetworks: mailed.networks,
     // The decision so far.
     ledger: new LedgerChanges(changed),
-    written: [] as OwnerChange[],
+    written: [] as AccountChange[],
     removals: [] as Removal[],
     erased: [] as StoredWaiter[],
     /** In this order, because one can take an email that an earlier one gave up. */

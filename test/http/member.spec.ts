@@ -77,6 +77,7 @@ describe('the members of an account', () => {
     expect((await eventsOf(owner, { member: viewer.id })).map(({ action, uuids }) => [action, uuids])).toEqual([
       ['member_updated', [viewer.id]],
       ['member_updated', [viewer.id]],
+      ['member_joined', [viewer.id]],
     ]);
   });
 

@@ -71,7 +71,7 @@ describe('single sign-on', () => {
   });
 
   for (const [code, who, words] of [
-    ['NOT_INVITED', () => become('stranger@example.com'), 'Nobody has invited you to this service yet.'],
+    ['NOT_INVITED', () => become('stranger@example.com'), 'If you have a password here, sign in with it, and link'],
     ['EMAIL_NOT_VERIFIED', () => become('owner@example.com', { email_verified: false }), 'has not verified your email'],
     ['SSO_REFUSED', () => become(null), 'The sign-in did not work, or took too long.'],
   ] as const)

@@ -82,7 +82,8 @@ const SSO_ERRORS: Readonly<Record<string, string>> = {
   SSO_REFUSED:
     'The sign-in did not work, or took too long. Try again. If it fails again, ask an owner of your account.',
   EMAIL_NOT_VERIFIED: 'The sign-in provider has not verified your email. Verify it there, then try again.',
-  NOT_INVITED: 'Nobody has invited you to this service yet. Ask an owner of the account for an invitation.',
+  NOT_INVITED:
+    'Nobody has invited you to this service yet. If you have a password here, sign in with it, and link your account at the provider in your profile. Otherwise ask an owner for an invitation.',
   NO_ROLE: 'Your account at the sign-in provider is in no group that may use this service. Ask its administrator.',
   TOO_MANY_MEMBERS: 'The account cannot have more members. Ask one of its owners.',
   MEMBER_DISABLED: 'Your login was disabled. Ask an owner of your account.',

@@ -17,7 +17,6 @@ import { NeedsPasswordLogin } from './password-login.js';
 
 /** Links by which members set a password. Their limits are those of logins. */
 @ApiTags('Auth')
-@Public()
 @Controller('api/v1/auth')
 export class MemberLinkController {
   constructor(
@@ -28,6 +27,7 @@ export class MemberLinkController {
   @Post('invitation')
   @HttpCode(200)
   @RateLimited('login')
+  @Public()
   @ApiOperation({ summary: 'View an invitation', description: 'Returns what an invitation is for. It stays as it is.' })
   @ApiOkResponse({ description: 'The invitation.', type: InvitationDto })
   @ApiProblems('LINK_NOT_FOUND')
@@ -36,9 +36,10 @@ export class MemberLinkController {
   }
 
   @Post('invitation/accept')
-  @NeedsPasswordLogin()
   @HttpCode(204)
   @RateLimited('login')
+  @Public()
+  @NeedsPasswordLogin()
   @ApiOperation({
     summary: 'Accept an invitation',
     description:
@@ -51,9 +52,10 @@ export class MemberLinkController {
   }
 
   @Post('password/forgotten')
-  @NeedsPasswordLogin()
   @HttpCode(202)
   @RateLimited('login')
+  @Public()
+  @NeedsPasswordLogin()
   @ApiOperation({
     summary: 'Ask for a new password',
     description:
@@ -66,9 +68,10 @@ export class MemberLinkController {
   }
 
   @Post('password/reset')
-  @NeedsPasswordLogin()
   @HttpCode(204)
   @RateLimited('login')
+  @Public()
+  @NeedsPasswordLogin()
   @ApiOperation({
     summary: 'Set a new password by a link',
     description:

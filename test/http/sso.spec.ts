@@ -549,8 +549,10 @@ describe('PASSWORD_LOGIN=false', () => {
       ['/api/v1/auth/password/reset', { token: 'unknown', new_password: PASSWORD }],
       [`/api/v1/member/${owner.id}/password_reset`, undefined, ssoToken],
     ] as const) {
-      const { status, body: answer } = await api.post(path, body, { token, headers: OWN_PAGE });
-      expect([path, status, answer.error_code]).toEqual([path, 403, 'PASSWORD_LOGIN_OFF']);
+      for (const sent of [body, { unknown: 1 }]) {
+        const { status, body: answer } = await api.post(path, sent, { token, headers: OWN_PAGE });
+        expect([path, status, answer.error_code]).toEqual([path, 403, 'PASSWORD_LOGIN_OFF']);
+      }
     }
     expect((await api.get(ME, { token: owner.token })).status).toBe(401);
     expect((await api.get('/api/v1/auth/refresh_access_token', { token: owner.refreshToken })).status).toBe(401);

@@ -14,6 +14,7 @@ export class UpdateAccountDto {
 
   @Flag({
     optional: true,
+    example: false,
     description:
       'Whether members who log in by a password need a second factor. Those without one, you too, can then only set one up, from the next request on.',
   })
@@ -31,7 +32,7 @@ export class AccountDto {
   @ApiProperty({ ...NAME, type: String, description: 'Its name; null until it has one.' })
   name!: string | null;
 
-  @ApiProperty({ description: 'Whether members who log in by a password need a second factor.' })
+  @ApiProperty({ description: 'Whether members who log in by a password need a second factor.', example: false })
   require_two_factor!: boolean;
 
   @ApiProperty(TIMESTAMP_SCHEMA)

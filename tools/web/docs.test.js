@@ -6,7 +6,7 @@ import { call, logIn, PICTURES, Stage } from './harness.ts';
 
 const SCREEN = { width: 1280, height: 800 };
 /** Operations that add a record, a waitlist or a key, as their names say. */
-const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey', 'createWebhook'];
+const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey', 'createWebhook', 'inviteMember'];
 /** Operations whose success has no body. */
 const EMPTY = [
   'deleteWaitlist',
@@ -18,6 +18,14 @@ const EMPTY = [
   'endSession',
   'resendVerification',
   'sendTestMail',
+  'disableTwoFactor',
+  'acceptInvitation',
+  'requestPasswordReset',
+  'resetPassword',
+  'startSingleSignOn',
+  'finishSingleSignOn',
+  'removeMember',
+  'resetTwoFactor',
 ];
 
 let stage, service, page;
@@ -236,7 +244,18 @@ test('shows an operation on two screens, with its own failures and a link to all
 
 test('lists the operations in the order in which they are used', async () => {
   const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
-  assert.deepEqual(tags, ['Auth', 'Session', 'Waitlist', 'Signup', 'Waiter', 'Webhook', 'Account key', 'Audit']);
+  assert.deepEqual(tags, [
+    'Auth',
+    'Session',
+    'Waitlist',
+    'Signup',
+    'Waiter',
+    'Webhook',
+    'Account',
+    'Member',
+    'Account key',
+    'Audit',
+  ]);
 });
 
 test('follows the dark scheme', async () => {

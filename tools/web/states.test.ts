@@ -91,6 +91,7 @@ describe('before the sign-in, hinders nobody:', () => {
   // A browser without a login asks for none.
   before(async () => {
     await page.goto(`${stage.service.url}/desk`);
+    await button('Sign in').waitFor();
     await page.evaluate(() => localStorage.setItem('/desk/has-login', 'true'));
   });
   const signIn = async () => {

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
 /** What the service answers in a state: nothing, or a problem as it would send it, or data. */
@@ -44,6 +45,8 @@ const TIMEOUT_MS = 10_000;
 let stage: Stage;
 let page: Page;
 let answers: Record<string, Answer> = {};
+/** Whether the request without an answer has been sent: until then, what loads is another part of the page. */
+let isWaiting = false;
 /** Of a waitlist that nobody has joined, which is closed and private. */
 let emptyId: number;
 /** Of a person in the middle of the line, who was referred. */
@@ -62,7 +65,10 @@ before(async () => {
     const [, path = ''] = new URL(request.url()).pathname.split('/api/v1/');
     const answer = answers[`${request.method()} ${path}`];
     if (answer === undefined) return route.continue();
-    if (answer === 'nothing') return undefined;
+    if (answer === 'nothing') {
+      isWaiting = true;
+      return undefined;
+    }
     const { status, body } = answer;
     const contentType = status < 400 ? 'application/json' : 'application/problem+json';
     return route.fulfill({ status, contentType, body: JSON.stringify(body) });
@@ -77,8 +83,10 @@ function shows(states: readonly State[]): void {
   for (const state of states)
     test(state.name, async () => {
       answers = state.answers?.() ?? {};
+      isWaiting = false;
       await page.goto(`${stage.service.url}/desk${state.path()}`);
       await state.act?.(page);
+      if (state.shows === null) await until(() => isWaiting);
       const shown = state.shows === null ? page.getByText('Loading', { exact: true }) : page.getByText(state.shows);
       await shown.first().waitFor({ state: state.shows === null ? 'attached' : 'visible' });
       // The code of a page may still be on its way, without a heading.

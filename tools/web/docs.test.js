@@ -39,7 +39,8 @@ after(() => stage?.close());
 
 const block = (operationId) => page.locator(`[id$="-${operationId}"].opblock`);
 
-const operationIds = () => page.locator('.opblock').evaluateAll((list) => list.map(({ id }) => id.split('-').at(-1)));
+const operationIds = (blocks = '.opblock') =>
+  page.locator(blocks).evaluateAll((list) => list.map(({ id }) => id.split('-').at(-1)));
 
 async function open(operationId) {
   const operation = block(operationId);
@@ -208,7 +209,7 @@ test('has examples that can be pressed without harm', async () => {
   });
   const before = await state();
 
-  for (const operationId of await operationIds()) {
+  for (const operationId of await operationIds('.opblock:not(.opblock-get)')) {
     if (ADDS.includes(operationId)) continue;
     const operation = await open(operationId);
     // Does nothing where a required field is empty.

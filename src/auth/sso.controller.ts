@@ -15,7 +15,13 @@ import { SsoService, type SsoStep } from './sso.service.js';
 import type { TokenCaller } from './token.service.js';
 
 const HEADERS = { 'Set-Cookie': { $ref: '#/components/headers/Sign-On-Cookie' } };
-const FROM_PROVIDER = { required: false, schema: { type: 'string', maxLength: 8192 } } as const;
+/** What a provider sends is ASCII (RFC 6749, appendix A). */
+const fromProvider = (name: string, maxLength: number, description: string) => ({
+  name,
+  required: false,
+  description,
+  schema: { type: 'string', pattern: '^[ -~]*$', maxLength },
+});
 
 /** Addresses to which browsers go: those of single sign-on are followed, not called. */
 @ApiTags('Session')
@@ -63,9 +69,9 @@ export class SsoController {
     summary: 'Finish a single sign-on',
     description: `The provider sends the browser here. Register it there: \`/${SSO_PATH}/callback\` below \`PUBLIC_BASE_URL\`.`,
   })
-  @ApiQuery({ ...FROM_PROVIDER, name: 'code', description: 'The code of the provider.' })
-  @ApiQuery({ ...FROM_PROVIDER, name: 'state', description: 'As the start gave it to the provider.' })
-  @ApiQuery({ ...FROM_PROVIDER, name: 'error', description: 'Why the provider refuses.' })
+  @ApiQuery(fromProvider('code', 2048, 'The code of the provider.'))
+  @ApiQuery(fromProvider('state', 128, 'As the start gave it to the provider.'))
+  @ApiQuery(fromProvider('error', 100, 'Why the provider refuses.'))
   @ApiResponse({
     status: 303,
     description: `To the desk, with the cookie of \`POST /api/v1/auth/session\`; or to its page for signing in, with an \`error\`: ${SSO_ERRORS.map((code) => `\`${code}\``).join(', ')}. Somebody who linked an identity gets to the profile, with an \`error\` if it was refused.`,

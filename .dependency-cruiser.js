@@ -20,12 +20,13 @@ const ARROWS = {
 /** The folders of the queue, and what each may import besides itself. */
 const QUEUE_ARROWS = {
   settings: [],
+  offers: [],
   order: ['settings', 'record'],
   record: ['settings', 'order'],
   read: ['settings', 'order', 'record'],
-  write: ['settings', 'order', 'record', 'read'],
+  write: ['settings', 'offers', 'order', 'record', 'read'],
   import: ['settings', 'order', 'record', 'write'],
-  maintenance: ['settings', 'order', 'record', 'write', 'import'],
+  maintenance: ['settings', 'offers', 'order', 'record', 'write', 'import'],
 };
 const modules = Object.keys(ARROWS).join('|');
 const spec = '\\.spec\\.ts$';

@@ -9,9 +9,11 @@ export const MAIL_KINDS = [
   'signup',
   'leave',
   'test',
+  'offer',
   'webhook_disabled',
   'your_turn',
   'welcome',
+  'offer_reminder',
 ] as const;
 
 /** The mails to people that an owner can word, in the order of a record's life. */

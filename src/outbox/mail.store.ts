@@ -24,6 +24,8 @@ const PERSONAL_MAILS = [
   'verification',
   'signup',
   'leave',
+  'offer',
+  'offer_reminder',
   'your_turn',
   'welcome',
 ] as const satisfies readonly MailEntity['kind'][];

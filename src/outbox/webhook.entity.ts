@@ -6,6 +6,10 @@ export const EVENTS = [
   'verified_signup',
   'referral_credited',
   'offboarded_signup',
+  'offered_signup',
+  'declined_offer',
+  'expired_offer',
+  'returned_signup',
   'erased_signup',
 ] as const;
 export type EventName = (typeof EVENTS)[number];

@@ -4,6 +4,10 @@ import { OutboxModule } from '../outbox/outbox.module.js';
 import { BucketStore } from './order/bucket.store.js';
 import { DayStore } from './order/day.store.js';
 import { Ledger } from './order/ledger.js';
+import { OfferEntity } from './offers/offer.entity.js';
+import { OfferCodes } from './offers/offer-codes.js';
+import { OfferStore } from './offers/offer.store.js';
+import { OfferSweeper } from './maintenance/offer-sweeper.js';
 import { ErasedWaiterEntity } from './record/erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
@@ -46,13 +50,22 @@ const ENTRY_POINTS = [
   QueueSeeder,
   QueueImporter,
   SignupDeliveries,
+  OfferStore,
+  OfferCodes,
 ];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
   imports: [
     OutboxModule,
-    TypeOrmModule.forFeature([WaitlistEntity, WaitlistMailEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity]),
+    TypeOrmModule.forFeature([
+      WaitlistEntity,
+      WaitlistMailEntity,
+      WaiterEntity,
+      ErasedWaiterEntity,
+      OfferEntity,
+      ImportRunEntity,
+    ]),
   ],
   providers: [
     ...ENTRY_POINTS,
@@ -73,6 +86,7 @@ const ENTRY_POINTS = [
     RecentReferralStore,
     MaintenanceStore,
     PendingSweeper,
+    OfferSweeper,
     ImportRunStore,
   ],
   exports: [...ENTRY_POINTS, WaitlistTable, WaitlistMailTable],

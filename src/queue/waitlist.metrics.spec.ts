@@ -18,7 +18,7 @@ it('name a bounded number of waitlists, and count all others together', async ()
       waitlist,
       joined: [{ status: 'waiting', referred: id % 2 === 0 } as Waiter],
       entered: [],
-      removals: [],
+      statusChanges: [],
     });
   }
 

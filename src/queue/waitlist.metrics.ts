@@ -62,13 +62,14 @@ export class WaitlistMetrics {
     waitlist,
     joined,
     entered,
-    removals,
-  }: Pick<Decision, 'waitlist' | 'joined' | 'entered' | 'removals'>): void {
+    statusChanges,
+  }: Pick<Decision, 'waitlist' | 'joined' | 'entered' | 'statusChanges'>): void {
     const label = { waitlist_id: this.labelOf(waitlist.id) };
     const newcomers = [...joined.filter(({ status }) => status === 'waiting'), ...entered];
     this.signups.inc(label, newcomers.length);
     this.referred.inc(label, newcomers.filter(({ referred }) => referred).length);
-    for (const { priorities } of removals) this.offboarded.inc(label, priorities.size);
+    for (const { status, records } of statusChanges)
+      if (status === 'offboarded') this.offboarded.inc(label, records.size);
   }
 
   private labelOf(waitlistId: number): string {

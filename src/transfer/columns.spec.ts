@@ -35,6 +35,9 @@ const WAITER: StoredWaiter = {
   status: 'offboarded',
   verified: true,
   removedAt: new Date('2026-11-21T09:30:00.007Z'),
+  removedReason: null,
+  offerExpiresAt: null,
+  joinedPriority: null,
   removedPriority: 3,
   createdAt: new Date('2026-11-20T09:30:00.123Z'),
 };

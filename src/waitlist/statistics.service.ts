@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import type { Reach } from '../platform/reach.js';
-import { dayAfter, type DayCounts } from '../queue/order/day-counts.js';
+import { dayAfter, type DayCounts, NO_COUNTS } from '../queue/order/day-counts.js';
 import { QueueStatistics, type Span, type Waiting } from '../queue/read/queue.statistics.js';
 import type { StoredWaiter } from '../queue/record/waiter.js';
 import { PageViewStore } from './page-view.store.js';
@@ -36,7 +36,7 @@ export class StatisticsService {
     ]);
     const counted = new Map(days.map((counts) => [counts.day, counts]));
     return {
-      days: daysFrom(span).map((day) => ({ ...NOTHING, ...counted.get(day), day, pageViews: views.get(day) ?? 0 })),
+      days: daysFrom(span).map((day) => ({ ...NO_COUNTS, ...counted.get(day), day, pageViews: views.get(day) ?? 0 })),
       topReferrers,
     };
   }
@@ -55,8 +55,6 @@ export class StatisticsService {
     return waitlist.spotsPerReferral === spotsPerReferral ? 0 : this.queue.countReordered(waitlistId);
   }
 }
-
-const NOTHING = { signups: 0, referred: 0, offboarded: 0, erased: 0 };
 
 /** Each day of a span, in order. */
 function daysFrom({ from, to }: Span): string[] {

@@ -268,6 +268,7 @@ export class WaitlistService {
       accountId: write.accountId,
       apiKeyHash,
       slug: settings.slug ?? null,
+      offers: null,
       name: settings.name,
       urlLocation: settings.urlLocation ?? null,
       requiredContact,

@@ -599,9 +599,9 @@ describe('the CLI', () => {
       'Only an empty waitlist can be seeded.\n',
     );
 
-    await damage(`UPDATE waiter SET status = 3 WHERE waitlist_id = ${id} AND seq = 7`);
+    await damage(`UPDATE waiter SET status = 4 WHERE waitlist_id = ${id} AND seq = 7`);
     expect(await fail(['rebuild', id])).toMatch(
-      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}status is none of 0, 1 and 2: record \d+\n$/,
+      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}status is none of 0 to 3: record \d+\n$/,
     );
   });
 });

@@ -94,7 +94,8 @@ const DERIVED: [string, string, RegExp][] = [
   ['no counts of days', 'DELETE FROM waitlist_day', /day .*: signups is 0, the records give \d+/],
   [
     'counts of a day without records',
-    `INSERT INTO waitlist_day SELECT id, '1999-12-31', 2, 0, 0, 0 FROM waitlist`,
+    `INSERT INTO waitlist_day (waitlist_id, day, signups, referred, offboarded, erased)
+     SELECT id, '1999-12-31', 2, 0, 0, 0 FROM waitlist`,
     /day 1999-12-31: signups is 2, the records give 0/,
   ],
   [
@@ -156,8 +157,8 @@ const NO_LAST_POSITION = 'removed_priority is no position, but the record is off
 
 /** Damage to facts, which nothing else tells, and how `verify` and `rebuild` name it. */
 const FACTS: [string, string, string][] = [
-  ['an active record without a known status', setRecord('status = 3'), 'status is none of 0, 1 and 2'],
-  ['offboarded records without a known status', setOffboarded('status = -1'), 'status is none of 0, 1 and 2'],
+  ['an active record without a known status', setRecord('status = 4'), 'status is none of 0 to 3'],
+  ['offboarded records without a known status', setOffboarded('status = -1'), 'status is none of 0 to 3'],
   ['a record of the queue that is pending', setRecord('status = 2'), 'seq is not negative, but the record is pending'],
   [
     'a pending record with credit',
@@ -208,7 +209,7 @@ const FACTS: [string, string, string][] = [
   [
     'an active record with a last position',
     setRecord('removed_priority = 3'),
-    'removed_priority is set, but the record is not offboarded',
+    'removed_priority is set, but the record waits',
   ],
 ];
 

@@ -46,6 +46,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The records that one record referred. */
   waiter_referrer: 2,
   erased_waiter_referrer: 2,
+  /** The offers of a person. */
+  offer_waiter: 2,
   /** The active or the offboarded records with credit. */
   waiter_credited: 2,
   /** The mails of a kind in the order of waitlists: a LIMIT ends each search. */

@@ -55,7 +55,7 @@ export interface PublicWaitlist {
 /** A record, as the public may see it. */
 export interface Status {
   readonly uuid: string;
-  readonly status: 'waiting' | 'offboarded' | 'pending';
+  readonly status: 'waiting' | 'offboarded' | 'pending' | 'offered';
   /** Whether the email is. */
   readonly verified: boolean;
   /** Records ahead. People are shown positions from 1. */

@@ -143,6 +143,11 @@ const CATALOG = {
     detail: 'There is no such link to leave, or it has expired.',
     remedy: 'Returned by the page of a link to leave. Such a link works for 30 days; the private page mails a new one.',
   },
+  OFFER_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such offer.',
+    remedy: 'The code is unknown, was replaced by another, or its person was erased.',
+  },
   NO_IMPORT_FOUND: {
     status: 404,
     detail: 'Nothing was imported into this waitlist in the last 30 days.',
@@ -179,6 +184,11 @@ const CATALOG = {
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.', remedy: 'Send it again.' },
+  OFFER_ENDED: {
+    status: 409,
+    detail: 'No offer is open any more: it was accepted, declined or withdrawn, or it has expired.',
+    remedy: 'Check its state with `POST /api/v1/offer/check`. Who should have a seat can be offered another.',
+  },
   ACCOUNT_EXISTS: {
     status: 409,
     detail: 'A member with this email already exists.',

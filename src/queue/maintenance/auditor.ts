@@ -4,10 +4,11 @@ import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../order/counters.js';
 import { DAY_FIELDS, DayChanges, type DayCounts } from '../order/day-counts.js';
+import { OfferStore } from '../offers/offer.store.js';
 import { Ledger } from '../order/ledger.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { rankKey } from '../order/rank-key.js';
-import { CREDIT_CODES, CREDITS, STATUS_CODES } from '../record/waiter.entity.js';
+import { CREDIT_CODES, CREDITS, REMOVED_REASONS, STATUS_CODES } from '../record/waiter.entity.js';
 import { WaiterStore } from '../record/waiter.store.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 import {
@@ -41,6 +42,7 @@ export class QueueAuditor {
     private readonly records: MaintenanceStore,
     private readonly waiters: WaiterStore,
     private readonly ledger: Ledger,
+    private readonly offers: OfferStore,
   ) {}
 
   async waitlistIds(): Promise<number[]> {
@@ -73,6 +75,8 @@ export class QueueAuditor {
         for (const damage of damageOfTombstone(tombstone)) report(`record ${tombstone.id}: ${damage}`);
         derived.days.countErasure(tombstone.erasedDay);
       });
+      for (const { field, day, count } of await session.one(this.offers.countDays(waitlistId)))
+        derived.days.countOffer(field, day, count);
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       if (waitlist.nextPending < derived.nextPending)
@@ -126,6 +130,8 @@ export class QueueAuditor {
         note(tombstone.id, damageOfTombstone(tombstone));
         derived.days.countErasure(tombstone.erasedDay);
       });
+      for (const { field, day, count } of await session.one(this.offers.countDays(waitlistId)))
+        derived.days.countOffer(field, day, count);
       const damages = Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`);
       if (damages.length > 0) throw refusal(waitlistId, damages);
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
@@ -194,11 +200,13 @@ export class QueueAuditor {
   }
 }
 
-const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
+const TOTALS = ['active', 'offboarded', 'offered', 'seatsTaken', 'referredActive', 'referredOffboarded'] as const;
+
+const ACCEPTED = REMOVED_REASONS.indexOf('accepted');
 
 /** Totals and counters, gathered from one record after the other. */
 class Derived {
-  readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+  readonly totals = { active: 0, offboarded: 0, offered: 0, seatsTaken: 0, referredActive: 0, referredOffboarded: 0 };
   readonly days = new DayChanges();
   /** Pending records are in no total and in no counter. */
   private pending = 0;
@@ -209,7 +217,7 @@ class Derived {
   constructor(private readonly waitlist: LeanWaitlist) {}
 
   get records(): number {
-    return this.totals.active + this.totals.offboarded + this.pending;
+    return this.totals.active + this.totals.offboarded + this.totals.offered + this.pending;
   }
 
   add(facts: AuditedFacts): void {
@@ -218,11 +226,17 @@ class Derived {
       this.nextPending = Math.max(this.nextPending, -facts.seq);
       return;
     }
-    const isActive = facts.status === STATUS_CODES.waiting;
     const isReferred = facts.referredByToken !== null;
+    this.days.count({ joined: facts.joinedDay, offboarded: facts.offboardedDay, referred: isReferred }, 1);
+    const isOffered = facts.status === STATUS_CODES.offered;
+    if (isOffered || facts.removedReason === ACCEPTED) this.totals.seatsTaken += 1;
+    if (isOffered) {
+      this.totals.offered += 1;
+      return;
+    }
+    const isActive = facts.status === STATUS_CODES.waiting;
     const record = { seq: facts.seq, rankKey: derivedOf(facts, this.waitlist).rankKey, referred: isReferred };
     this.counters.count(record, isActive, 1);
-    this.days.count({ joined: facts.joinedDay, offboarded: facts.offboardedDay, referred: isReferred }, 1);
     this.totals[isActive ? 'active' : 'offboarded'] += 1;
     if (isReferred) this.totals[isActive ? 'referredActive' : 'referredOffboarded'] += 1;
   }
@@ -277,10 +291,11 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
 function damageOf(facts: AuditedFacts): string[] {
-  const { seq, status, credit, removedPriority: position } = facts;
+  const { seq, status, credit, removedPriority: position, removedReason } = facts;
   const isOffboarded = status === STATUS_CODES.offboarded;
   const isPending = status === STATUS_CODES.pending;
-  const isStatus = isOffboarded || isPending || status === STATUS_CODES.waiting;
+  const isOffered = status === STATUS_CODES.offered;
+  const isStatus = isOffboarded || isPending || isOffered || status === STATUS_CODES.waiting;
   const isDated = facts.offboardedDay !== null;
   // Of an imported record, the position in another queue, which may have been longer.
   const isPosition = position !== null && isCount(position);
@@ -289,13 +304,16 @@ function damageOf(facts: AuditedFacts): string[] {
     ['seq is not negative, but the record is pending', isPending && !isCount(-1 - seq)],
     ['spots_advanced is negative or too large', !isCount(facts.spotsAdvanced)],
     ['imported_referrals is negative or too large', !isCount(facts.importedReferrals)],
-    ['status is none of 0, 1 and 2', !isStatus],
+    ['status is none of 0 to 3', !isStatus],
     ['credit is none of 0 to 4', !(credit in CREDITS)],
     ['credit is given, but the record is pending', isPending && credit === CREDIT_CODES.credited],
     ['removed_at is missing, but the record is offboarded', isOffboarded && !isDated],
     ['removed_priority is no position, but the record is offboarded', isOffboarded && !isPosition],
     ['removed_at is set, but the record is not offboarded', isStatus && !isOffboarded && isDated],
-    ['removed_priority is set, but the record is not offboarded', isStatus && !isOffboarded && position !== null],
+    ['removed_priority is no position, but the record is offered', isOffered && !isPosition],
+    ['removed_priority is set, but the record waits', isStatus && !isOffboarded && !isOffered && position !== null],
+    ['removed_reason is none of 0 to 3', removedReason !== null && !(removedReason in REMOVED_REASONS)],
+    ['removed_reason is set, but the record is not offboarded', !isOffboarded && removedReason !== null],
   ];
   return damage.filter(([, isTrue]) => isTrue).map(([text]) => text);
 }

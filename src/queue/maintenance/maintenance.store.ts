@@ -18,6 +18,8 @@ export interface AuditedFacts
   /** The days of `created_at` and `removed_at` in UTC. */
   readonly joinedDay: string;
   readonly offboardedDay: string | null;
+  /** The code of `removed_reason`. */
+  readonly removedReason: number | null;
   /** Records and tombstones that name this one as their referrer, and whose referral is credited. */
   readonly referrals: number;
 }
@@ -68,7 +70,7 @@ export class MaintenanceStore {
     limit: number,
   ): Query<AuditedFacts[]> {
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
-      `SELECT w.id, ${NUMBERS.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.status, w.credit, w.referred,
+      `SELECT w.id, ${NUMBERS.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.status, w.credit, w.referred, w.removed_reason,
          w.referral_token, w.referred_by_token, ${dayInSql('w.created_at')} AS joined_day, ${dayInSql('w.removed_at')} AS offboarded_day
        FROM waiter w ${this.database.dialect.byIndex('waiter_seq')}
        WHERE w.waitlist_id = ? ${after === null ? '' : 'AND w.seq > ?'} ORDER BY w.seq LIMIT ?`,
@@ -88,6 +90,7 @@ export class MaintenanceStore {
           removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
           joinedDay: row.joined_day as string,
           offboardedDay: row.offboarded_day as string | null,
+          removedReason: row.removed_reason as number | null,
           referrals: referrals.get(row.referral_token as string) ?? 0,
         })),
     );

@@ -22,6 +22,7 @@ const LONG_TABLES = [
   'welcome_mail',
   'verification_link',
   'leave_link',
+  'offer',
 ];
 
 /**

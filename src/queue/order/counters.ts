@@ -58,11 +58,19 @@ export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES),
 
 export type Totals = Pick<
   WaitlistEntity,
-  'nextSeq' | 'active' | 'offboarded' | 'referredActive' | 'referredOffboarded'
+  'nextSeq' | 'active' | 'offboarded' | 'offered' | 'seatsTaken' | 'referredActive' | 'referredOffboarded'
 >;
 
 /** The totals of a new queue. */
-export const EMPTY_TOTALS = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+export const EMPTY_TOTALS = {
+  nextSeq: 0,
+  active: 0,
+  offboarded: 0,
+  offered: 0,
+  seatsTaken: 0,
+  referredActive: 0,
+  referredOffboarded: 0,
+};
 
 /** The records of an axis. */
 export function totalOf(queue: Totals, axis: Axis): number {

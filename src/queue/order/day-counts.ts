@@ -1,8 +1,13 @@
-/** How many records of a waitlist joined, were offboarded and were erased on a day: the counters of statistics. */
+/** How many records of a waitlist joined, were offboarded and erased on a day, and its offers: for statistics. */
 import type { StoredWaiter } from '../record/waiter.js';
 
-/** The counters of one day. An erased record counts as erased alone: it leaves the other counters of its days. */
-export const DAY_FIELDS = ['signups', 'referred', 'offboarded', 'erased'] as const;
+/** The counters of offers, each of the day when it was made or ended. They stay when a person returns or is erased. */
+export const OFFER_FIELDS = ['offered', 'accepted', 'declined', 'expired'] as const;
+/**
+ * The counters of one day. An erased record counts as erased alone: it leaves the counters of its days, but not those
+ * of its offers.
+ */
+export const DAY_FIELDS = ['signups', 'referred', 'offboarded', 'erased', ...OFFER_FIELDS] as const;
 
 export interface DayCounts extends Readonly<Record<(typeof DAY_FIELDS)[number], number>> {
   /** In UTC, such as `2026-11-22`. */
@@ -32,6 +37,12 @@ export function daysOf({ createdAt, removedAt, referred }: Pick<StoredWaiter, 'c
   return { joined: dayOf(createdAt), offboarded: removedAt && dayOf(removedAt), referred } satisfies RecordDays;
 }
 
+/** A day on which nothing happened. */
+export const NO_COUNTS = Object.fromEntries(DAY_FIELDS.map((field) => [field, 0])) as Record<
+  (typeof DAY_FIELDS)[number],
+  number
+>;
+
 /** Changes of the counters, gathered from many records. */
 export class DayChanges {
   private readonly byDay = new Map<string, { -readonly [Field in (typeof DAY_FIELDS)[number]]: number }>();
@@ -49,6 +60,10 @@ export class DayChanges {
     this.on(day).erased += 1;
   }
 
+  countOffer(field: (typeof OFFER_FIELDS)[number], day: string, amount = 1): void {
+    this.on(day)[field] += amount;
+  }
+
   /** The days with changed counters, first one first: the same order everywhere, so that writers do not deadlock. */
   changed(): DayCounts[] {
     return Array.from(this.byDay, ([day, counts]) => ({ day, ...counts }))
@@ -57,7 +72,7 @@ export class DayChanges {
   }
 
   private on(day: string) {
-    const counts = this.byDay.get(day) ?? { signups: 0, referred: 0, offboarded: 0, erased: 0 };
+    const counts = this.byDay.get(day) ?? { ...NO_COUNTS };
     this.byDay.set(day, counts);
     return counts;
   }

@@ -50,13 +50,10 @@ export class DayStore {
        FROM waitlist_day WHERE ${condition} ORDER BY day`,
       values,
       (rows) =>
-        rows.map(({ day, signups, referred, offboarded, erased }) => ({
-          day,
-          signups: Number(signups),
-          referred: Number(referred),
-          offboarded: Number(offboarded),
-          erased: Number(erased),
-        })),
+        rows.map(
+          ({ day, ...counts }) =>
+            ({ day, ...Object.fromEntries(DAY_FIELDS.map((field) => [field, Number(counts[field])])) }) as DayCounts,
+        ),
     );
   }
 }

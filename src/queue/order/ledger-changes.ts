@@ -2,11 +2,14 @@ import type { StoredWaiter } from '../record/waiter.js';
 import { CounterChanges, type Totals } from './counters.js';
 import { DayChanges, dayOf, daysOf } from './day-counts.js';
 
-type Counted = Pick<StoredWaiter, 'seq' | 'rankKey' | 'status' | 'referred' | 'createdAt' | 'removedAt'>;
+type Counted = Pick<
+  StoredWaiter,
+  'seq' | 'rankKey' | 'status' | 'referred' | 'createdAt' | 'removedAt' | 'removedReason'
+>;
 
 /**
  * Changes of everything that counts the records of a queue: the totals in the row of its waitlist, the counters by
- * position, and the counters by day. Pending records are in none of them.
+ * position, and the counters by day. Pending records are in none of them, offered ones in no position.
  */
 export class LedgerChanges<Waitlist extends Totals = Totals> {
   readonly counters: CounterChanges;
@@ -51,10 +54,20 @@ export class LedgerChanges<Waitlist extends Totals = Totals> {
 
   private count(record: Counted, amount: 1 | -1): void {
     if (record.status === 'pending') return;
+    this.days.count(daysOf(record), amount);
+    if (holdsSeat(record)) this.waitlist.seatsTaken += amount;
+    if (record.status === 'offered') {
+      this.waitlist.offered += amount;
+      return;
+    }
     const isActive = record.status === 'waiting';
     this.waitlist[isActive ? 'active' : 'offboarded'] += amount;
     if (record.referred) this.waitlist[isActive ? 'referredActive' : 'referredOffboarded'] += amount;
     this.counters.count(record, isActive, amount);
-    this.days.count(daysOf(record), amount);
   }
+}
+
+/** Whether the record takes one of the seats of a release plan. */
+export function holdsSeat({ status, removedReason }: Pick<StoredWaiter, 'status' | 'removedReason'>): boolean {
+  return status === 'offered' || (status === 'offboarded' && removedReason === 'accepted');
 }

@@ -105,7 +105,9 @@ export class QueueListing {
     const listing = listingOf(request, { isSparse, order });
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
-    const isCounted = axis === null && credit === null && status !== 'pending';
+    const isWholeStatus = referredBy === null && request.keys.length === 0 && credit === null;
+    const isCounted =
+      axis === null && credit === null && status !== 'pending' && !(status === 'offered' && isWholeStatus);
     const queries = [
       this.queues.find(waitlistId),
       isCounted ? this.listings.count(waitlistId, listing) : known(undefined),
@@ -119,7 +121,8 @@ export class QueueListing {
     const waiters = isPositioned
       ? shown.map((record, index) => withPosition(record, waitlist, (first ?? NaN) + index))
       : await this.withPositions(session, waitlist, shown);
-    return pageOf(waitlist, records, waiters, axis === null ? counted : totalOf(waitlist, axis));
+    const total = status === 'offered' && isWholeStatus ? waitlist.offered : counted;
+    return pageOf(waitlist, records, waiters, axis === null ? total : totalOf(waitlist, axis));
   }
 
   /**
@@ -143,8 +146,9 @@ export class QueueListing {
     const [own, other] =
       status === 'offboarded' ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
     // The index of emails holds all records. A page either skips about `limit * other / own` records of the other
-    // status in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
-    const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
+    // status in it, or reads and sorts all of its own status. Pending, offered and sparsely credited records count as
+    // few.
+    const isFew = status === 'pending' || status === 'offered' || (credit !== null && !USUAL_CREDITS.includes(credit));
     const isSparse = isFew || own * own < limit * other || hasFewReferred(waitlist, request);
     const listing = listingOf(request, { emailPrefix, isSparse, order: 'joined' });
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
@@ -330,12 +334,12 @@ function hasFewReferred(
 ): boolean {
   if (referredBy !== 'anyone') return false;
   const [own, all] = status === 'offboarded' ? [referredOffboarded, offboarded] : [referredActive, active];
-  return status === 'pending' || own * own < limit * all;
+  return status === 'pending' || status === 'offered' || own * own < limit * all;
 }
 
-/** The axis that counts a listing; null for pending records, keys, a credit or the referrals of some records. */
+/** The axis that counts a listing; null for pending and offered records, keys, a credit, the referrals of some. */
 function axisOf({ status, credit, referredBy, keys, order }: Listing): Axis | null {
-  if (keys.length > 0 || credit !== null || status === 'pending') return null;
+  if (keys.length > 0 || credit !== null || status === 'pending' || status === 'offered') return null;
   const offboarded = status === 'offboarded';
   if (referredBy === null)
     return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;

@@ -85,7 +85,7 @@ export function recordFields(waiter: Waiter, waitlist: SignupPage): RecordDto {
     referral_link: referralLink(signupPage(waitlist), waiter.referralToken),
     referral_token: waiter.referralToken,
     removed_date: waiter.removedAt && timestamp(waiter.removedAt),
-    removed_priority: waiter.removedPriority,
+    removed_priority: waiter.status === 'offered' ? null : waiter.removedPriority,
     status: waiter.status,
     uuid: waiter.uuid,
     verified: waiter.verified,

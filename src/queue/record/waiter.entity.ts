@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { CreditReason } from '../../fraud/fraud-rules.js';
-import { coded, listed } from '../../platform/database/transformers.js';
+import { coded, codedOrNull, listed } from '../../platform/database/transformers.js';
 
 /** A JSON object as the request had it. */
 export type JsonObject = Record<string, unknown>;
@@ -11,8 +11,11 @@ export interface Answer {
   readonly value: string | readonly string[];
 }
 
-/** The stored codes. `waiting` records are the active ones; `pending` ones wait for their verification. */
-export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2 } as const;
+/**
+ * The stored codes. `waiting` records are the active ones; `pending` ones wait for their verification, `offered` ones
+ * have a seat kept.
+ */
+export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2, offered: 3 } as const;
 export type Status = keyof typeof STATUS_CODES;
 /** In the order of their codes. */
 export const STATUSES = Object.keys(STATUS_CODES) as Status[];
@@ -22,6 +25,10 @@ export const CREDIT_CODES = { none: 0, credited: 1, awaiting_verification: 2, wi
 export type Credit = keyof typeof CREDIT_CODES;
 /** In the order of their codes. */
 export const CREDITS = Object.keys(CREDIT_CODES) as Credit[];
+
+/** How an offboarded record left: only the first two are let in. */
+export const REMOVED_REASONS = ['by_owner', 'accepted', 'declined', 'expired'] as const;
+export type RemovedReason = (typeof REMOVED_REASONS)[number];
 
 /** One record: a Signup to the public, a Waiter to the owner. */
 @Entity('waiter')
@@ -118,11 +125,24 @@ export class WaiterEntity {
   @Column({ type: 'boolean' })
   verified!: boolean;
 
+  /** How many active records were ahead when it entered the queue; null if unknown, or while it is pending. */
+  @Column({ name: 'joined_priority', type: 'bigint', nullable: true })
+  joinedPriority!: number | null;
+
   @Column({ name: 'removed_at', type: 'datetime', precision: 3, nullable: true })
   removedAt!: Date | null;
 
+  /** The position when it was offboarded or offered. */
   @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
   removedPriority!: number | null;
+
+  /** Null unless it is offboarded, and if it was before reasons were kept. */
+  @Column({ name: 'removed_reason', type: 'tinyint', nullable: true, transformer: codedOrNull(REMOVED_REASONS) })
+  removedReason!: RemovedReason | null;
+
+  /** When the offer ends; null unless it is offered, before the time has begun, and if the offer never expires. */
+  @Column({ name: 'offer_expires_at', type: 'datetime', precision: 3, nullable: true })
+  offerExpiresAt!: Date | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

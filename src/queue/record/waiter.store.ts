@@ -10,7 +10,7 @@ import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from '../order/rank-key.js';
 import { type ContactKeys, type Credit, LARGE, type Status, type StoredWaiter, type Waiter } from './waiter.js';
-import { CREDIT_CODES, CREDITS, STATUS_CODES, STATUSES, WaiterEntity } from './waiter.entity.js';
+import { CREDIT_CODES, CREDITS, REMOVED_REASONS, STATUS_CODES, STATUSES, WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
@@ -37,7 +37,9 @@ export type Standing = Pick<StoredWaiter, 'id' | 'creditedReferrals' | 'rankKey'
 export interface Correction {
   readonly id: number;
   readonly columns: Corrected &
-    Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey' | 'seq' | 'status' | 'verified' | 'credit'>>;
+    Partial<
+      StatusColumns & Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey' | 'seq' | 'joinedPriority' | 'verified' | 'credit'>
+    >;
 }
 
 /** The record that has an email or a phone. */
@@ -49,10 +51,15 @@ export interface MailboxHolder {
   readonly mailbox: string;
 }
 
-/** Records that one command offboards: the position of each at that moment, by id. */
-export interface Removal {
-  readonly at: Date;
-  readonly priorities: ReadonlyMap<number, number>;
+/** The columns that go with a status of a record that joined the queue. */
+export type StatusColumns = Pick<
+  StoredWaiter,
+  'status' | 'removedAt' | 'removedPriority' | 'removedReason' | 'offerExpiresAt'
+>;
+
+/** Records that get the same status, each with its own columns, by id. */
+export interface StatusChange extends Pick<StatusColumns, 'status' | 'removedReason'> {
+  readonly records: ReadonlyMap<number, StatusColumns>;
 }
 
 /** The buckets of a record are missing, so its position is unknown; a wrong one must not be shown. */
@@ -98,6 +105,18 @@ export class WaiterStore {
        FROM verification_link l JOIN waiter w ${this.database.dialect.byIndex('waiter_uuid')} ON w.uuid = l.waiter_uuid
        WHERE w.waitlist_id = ? AND l.token_hash IN (${placeholders(tokenHashes.length)})`,
       [waitlistId, ...tokenHashes],
+      (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
+  /** The records that codes of offers name, without `metadata` and `answers`. */
+  findByOfferCodes(waitlistId: number, codeHashes: readonly string[]): Query<Waiter[]> {
+    if (codeHashes.length === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)}, ${this.prioritySql()} AS priority
+       FROM offer o JOIN waiter w ${this.database.dialect.byIndex('waiter_uuid')} ON w.uuid = o.waiter_uuid
+       WHERE w.waitlist_id = ? AND o.waitlist_id = w.waitlist_id AND o.code_hash IN (${placeholders(codeHashes.length)})`,
+      [waitlistId, ...codeHashes],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
     );
   }
@@ -257,14 +276,28 @@ export class WaiterStore {
     );
   }
 
-  /** Offboards records. */
-  remove(waitlistId: number, { at, priorities }: Removal): Query<void> {
-    const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
-    return write(
-      `UPDATE waiter ${this.database.dialect.byId()} SET status = ${STATUS_CODES.offboarded}, removed_at = ?,
-         removed_priority = CASE id ${cases} END
-       WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
-      [toSqlTime(at), ...[...priorities].flat(), waitlistId, ...priorities.keys()],
+  /** Gives records another status. */
+  changeStatus(waitlistId: number, { status, removedReason, records }: StatusChange): Query<unknown> {
+    const reason = removedReason === null ? null : REMOVED_REASONS.indexOf(removedReason);
+    const time = (moment: Date | null) => moment && toSqlTime(moment);
+    return together(
+      chunksOf([...records], UPDATES_MAX).map((some) => {
+        const cases = some.map(() => 'WHEN ? THEN ?').join(' ');
+        return write(
+          `UPDATE waiter ${this.database.dialect.byId()} SET status = ?, removed_reason = ?, removed_at = CASE id ${cases} END,
+             removed_priority = CASE id ${cases} END, offer_expires_at = CASE id ${cases} END
+           WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
+          [
+            STATUS_CODES[status],
+            reason,
+            ...some.flatMap(([id, { removedAt }]) => [id, time(removedAt)]),
+            ...some.flatMap(([id, { removedPriority }]) => [id, removedPriority]),
+            ...some.flatMap(([id, { offerExpiresAt }]) => [id, time(offerExpiresAt)]),
+            waitlistId,
+            ...some.map(([id]) => id),
+          ],
+        );
+      }),
     );
   }
 
@@ -432,13 +465,14 @@ export class WaiterStore {
   }
 
   /**
-   * The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones. So
-   * that nothing is counted in a crowded bucket, the SQL first looks for one record more than {@link COUNTED_MAX}.
+   * The position. An offboarded or offered record keeps the one that it had, and a pending one comes after all active
+   * ones. So that nothing is counted in a crowded bucket, the SQL first looks for one record more than
+   * {@link COUNTED_MAX}.
    */
   private prioritySql(): string {
     const inBucket = (alias: string) => `FROM waiter ${alias} ${this.database.dialect.byIndex('waiter_order')}
       WHERE ${alias}.waitlist_id = w.waitlist_id AND ${alias}.status = ${STATUS_CODES.waiting} AND ${alias}.rank_bucket = w.rank_bucket`;
-    return `CASE WHEN w.status = ${STATUS_CODES.offboarded} THEN w.removed_priority
+    return `CASE WHEN w.status IN (${STATUS_CODES.offboarded}, ${STATUS_CODES.offered}) THEN w.removed_priority
       WHEN w.status = ${STATUS_CODES.pending} THEN (SELECT l.active FROM waitlist l WHERE l.id = w.waitlist_id)
       WHEN (SELECT 1 ${inBucket('other')} LIMIT 1 OFFSET ${COUNTED_MAX}) = 1 THEN ${CROWDED} ELSE ${BEFORE_BUCKET} + (
       SELECT COUNT(*) ${inBucket('ahead')}

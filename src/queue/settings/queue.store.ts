@@ -57,11 +57,23 @@ export class QueueStore {
    */
   update(waitlist: LeanWaitlist): Query<void> {
     const { id, nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent } = waitlist;
+    const { offered, seatsTaken } = waitlist;
     return write(
-      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?,
-         next_pending = ?, next_event = ?, revision = revision + 1
+      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, offered = ?, seats_taken = ?, referred_active = ?,
+         referred_offboarded = ?, next_pending = ?, next_event = ?, revision = revision + 1
        WHERE id = ?`,
-      [nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent, id],
+      [
+        nextSeq,
+        active,
+        offboarded,
+        offered,
+        seatsTaken,
+        referredActive,
+        referredOffboarded,
+        nextPending,
+        nextEvent,
+        id,
+      ],
     );
   }
 

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FraudRules } from '../../fraud/fraud-rules.js';
+import type { OfferRules } from './offer-rules.js';
 
 export const REQUIREMENTS = ['required', 'optional', 'off'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
@@ -141,6 +142,14 @@ export class WaitlistEntity {
   @Column({ type: 'bigint' })
   offboarded!: number;
 
+  /** How many records have an open offer. */
+  @Column({ type: 'bigint' })
+  offered!: number;
+
+  /** The offered records, and those that accepted their offer. */
+  @Column({ name: 'seats_taken', type: 'bigint' })
+  seatsTaken!: number;
+
   /** How many of the active records were referred by another. */
   @Column({ name: 'referred_active', type: 'bigint' })
   referredActive!: number;
@@ -160,6 +169,10 @@ export class WaitlistEntity {
   /** Encrypted; null without a captcha. */
   @Column({ name: 'sealed_captcha_secret', type: 'varchar', nullable: true })
   sealedCaptchaSecret!: string | null;
+
+  /** The rules that were set; null if none was. */
+  @Column({ type: 'simple-json', nullable: true })
+  offers!: Partial<OfferRules> | null;
 
   /** Whether people get a mail when they are offboarded. */
   @Column({ name: 'mail_on_offboarding', type: 'boolean' })

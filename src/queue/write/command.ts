@@ -5,10 +5,22 @@ import type { ExclusiveStores } from './exclusive-stores.js';
 import type { State } from './state.js';
 
 /**
- * The kinds of commands, in the order in which a batch carries them out. Offboardings come first: they report positions
- * as they were before the batch. Joins come last: they may take a contact that another command gives up.
+ * The kinds of commands, in the order in which a batch carries them out. Offboardings and offers come first: they
+ * report positions as they were before the batch. Joins come last: they may take a contact that another command gives
+ * up.
  */
-export const KINDS = ['offboard', 'erase', 'leave', 'correct', 'decide', 'verify', 'join'] as const;
+export const KINDS = [
+  'offboard',
+  'offer',
+  'answer',
+  'return',
+  'erase',
+  'leave',
+  'correct',
+  'decide',
+  'verify',
+  'join',
+] as const;
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 export const BATCH_MAX = 500;
@@ -27,6 +39,8 @@ export interface Needs {
   readonly first?: number;
   /** The hash of a token: its link, and the record of the link. */
   readonly link?: string;
+  /** The hash of an offer's code: its offer, and the record of the offer. */
+  readonly offerCode?: string;
   /** The credit of the records in `uuids` can change: read their referrers too. */
   readonly canChangeCredit?: boolean;
   /** The records that have one of these keys. */

@@ -1,9 +1,8 @@
 import { reasonsFor } from '../../fraud/fraud-rules.js';
-import { rankKey } from '../order/rank-key.js';
 import { sourceKey } from './recent-referral.store.js';
 import { needsClick } from '../record/needs-click.js';
 import type { Credit, StoredWaiter, Trust } from '../record/waiter.js';
-import { emit, rerank, setColumns, type State, welcome } from './state.js';
+import { emit, enterQueue, rerank, setColumns, type State, welcome } from './state.js';
 
 /** The columns of a record that its referral decides. */
 export type Referral = Pick<StoredWaiter, 'referredByToken' | 'credit' | 'creditReasons'>;
@@ -93,14 +92,7 @@ export function markVerified(state: State, id: number): void {
 
 /** Puts a pending record at the end of the queue. It counts on the day of its signup. */
 function enter(state: State, pending: StoredWaiter): void {
-  const { waitlist, ledger, countedRankKeys, entered } = state;
-  const placed = { ...pending, seq: waitlist.nextSeq, status: 'waiting' as const };
-  const record = { ...placed, rankKey: rankKey(placed, waitlist.spotsPerReferral) };
-  setColumns(state, record.id, { seq: record.seq, status: record.status, rankKey: record.rankKey });
-  // It is counted under this key; `countMoves` counts a later move of the batch from it.
-  countedRankKeys.set(record.id, record.rankKey);
-  ledger.join(record);
-  emit(state, 'new_signup', record.uuid);
-  entered.push(record);
-  if (waitlist.mailOnSignup) welcome(state, pending, null);
+  emit(state, 'new_signup', pending.uuid);
+  state.entered.push(enterQueue(state, pending));
+  if (state.waitlist.mailOnSignup) welcome(state, pending, null);
 }

@@ -17,7 +17,6 @@ import { FRAUD_DEFAULTS } from '../../fraud/fraud-rules.js';
 import { UNSUSPICIOUS } from '../../../test/support/applicant.js';
 import { rankKey } from '../order/rank-key.js';
 import type { Applicant, PersonChanges, Waiter } from '../record/waiter.js';
-import type { Removal } from '../record/waiter.store.js';
 import type { RequiredContact } from '../settings/waitlist.entity.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 
@@ -35,6 +34,9 @@ const WAITLIST = {
   nextSeq: 10,
   active: 10,
   offboarded: 0,
+  offered: 0,
+  seatsTaken: 0,
+  offers: null,
   referredActive: 0,
   referredOffboarded: 0,
   verification: 'off',
@@ -92,7 +94,10 @@ function offboardNext(id: string, next: number): Command<unknown> {
 function correct(id: string, number: number, changes: PersonChanges): Command<unknown> {
   const { email = null, phone = null } = changes;
   const keys = { emailKey: email, phoneKey: phone };
-  return correctCommand({ uuid: `u${number}`, changes, keys, region: null }, { id } as AccountWrite);
+  return correctCommand(
+    { uuid: `u${number}`, changes, keys, region: null, offerCode: { codeHash: 'h', sealedCode: 's' } },
+    { id } as AccountWrite,
+  );
 }
 
 function erase(id: string, ...numbers: readonly number[]): Command<unknown> {
@@ -110,6 +115,8 @@ const NO_FACTS: Omit<Facts, 'waitlist'> = {
   taken: [],
   referrers: [],
   links: [],
+  offers: [],
+  sendsMails: false,
   mailboxes: [],
   recent: new Map(),
   mailed: { records: new Set(), networks: new Set() },
@@ -128,7 +135,8 @@ const credits = ({ changedReferrers }: Decided<unknown>) =>
     creditedReferrals,
     key - rankKey(record(id), 2),
   ]);
-const removed = ({ removals }: Decided<unknown>) => removals.map(({ priorities }) => [...priorities]);
+const removed = ({ statusChanges }: Decided<unknown>) =>
+  statusChanges.map(({ records }) => Array.from(records, ([id, { removedPriority }]) => [id, removedPriority]));
 
 describe('a batch', () => {
   it('puts each newcomer behind everyone, with the next sequence number', () => {
@@ -195,7 +203,7 @@ describe('a batch', () => {
     const decision = decideWith({ done, first: [record(5)] }, offboardNext('x', 1));
 
     expect(results(decision)).toEqual([{ uuids: ['u4'], active: 10 }]);
-    expect(decision).toMatchObject({ removals: [], written: [], waitlist: WAITLIST });
+    expect(decision).toMatchObject({ statusChanges: [], written: [], waitlist: WAITLIST });
   });
 
   it('offboards, then erases, then corrects, then lets people join', () => {
@@ -268,9 +276,9 @@ describe('a batch', () => {
   it('counts an offboarding today, and takes an erased record out of the days that it counted on', () => {
     const gone = record(5, { referred: true, status: 'offboarded', removedAt: new Date('2026-02-01') });
     const decision = decideWith({ named: [record(3), record(4), gone] }, offboard('x', 3, 4), erase('y', 4, 5));
-    const [{ at }] = decision.removals as [Removal];
+    const { at } = decision;
 
-    expect(decision.ledger.days.changed()).toEqual([
+    expect(decision.ledger.days.changed()).toMatchObject([
       { day: '2026-01-31', signups: -2, referred: -1, offboarded: 0, erased: 0 },
       { day: '2026-02-01', signups: 0, referred: 0, offboarded: -1, erased: 0 },
       { day: at.toISOString().slice(0, 10), signups: 0, referred: 0, offboarded: 1, erased: 2 },
@@ -476,7 +484,7 @@ describe('a batch', () => {
         { id: 6, columns: { seq: 11, status: 'waiting', verified: true } },
       ]);
       expect(credits(decision)).toEqual([[3, 1, -2]]);
-      expect(decision.ledger.days.changed()).toEqual([
+      expect(decision.ledger.days.changed()).toMatchObject([
         { day: '2026-01-31', signups: 2, referred: 1, offboarded: 0, erased: 0 },
       ]);
       expect(

@@ -3,6 +3,7 @@
  * waitlist's row and stores the decision in the same transaction.
  */
 import type { Outcome } from '../../platform/limits/batcher.js';
+import type { Offer } from '../offers/offer.js';
 import type { StoredWaiter } from '../record/waiter.js';
 import { type Command, KINDS } from './command.js';
 import type { Facts } from './facts.js';
@@ -28,6 +29,7 @@ export function decide<Result>(facts: Facts, commands: readonly Command<Result>[
   return {
     ...state,
     changedReferrers: [...state.changedReferrerIds].map((id) => state.records.get(id) as StoredWaiter),
+    changedOffers: [...state.changedOfferIds].map((id) => state.offersById.get(id) as Offer),
     outcomes: commands.map((command) => outcomes.get(command) as Outcome<Result>),
   };
 }

@@ -7,6 +7,7 @@ import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { WelcomeMailStore } from '../../outbox/welcome-mail.store.js';
 import { together, type Transaction } from '../../platform/database/session.js';
 import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
+import { OfferStore } from '../offers/offer.store.js';
 import { Ledger } from '../order/ledger.js';
 import { CrowdedPositions } from '../read/crowded-positions.js';
 import { eventBody } from '../record/event-body.js';
@@ -32,17 +33,31 @@ export class DecisionStore {
     private readonly mails: MailStore,
     private readonly welcomes: WelcomeMailStore,
     private readonly links: VerificationLinkStore,
+    private readonly offers: OfferStore,
     private readonly writes: AccountWriteService,
   ) {}
 
   /** Stores a decision and commits. Writes nothing, and so waits for no disk, if nothing changes. */
   async store(session: Transaction, facts: Facts, decision: Decision): Promise<void> {
-    const { at, waitlist, written, removals, erased, corrections, joined, changedReferrers, ledger } = decision;
+    const {
+      at,
+      waitlist,
+      written,
+      statusChanges,
+      newOffers,
+      changedOffers,
+      erased,
+      corrections,
+      joined,
+      changedReferrers,
+      ledger,
+    } = decision;
     const { subscribers } = facts;
     const { usedLinks, changedEmails, recentReferrals, mails, welcomes, events } = decision;
-    if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
+    if (written.length + joined.length + usedLinks.length + mails.length + changedOffers.length === 0) return;
     const { id } = waitlist;
-    // All records that commands name, because removals and corrections hold ids, and signup events are found by uuid.
+    // All records that commands name, because changes of status and corrections hold ids, and signup events are found
+    // by uuid.
     const mayChange = [...facts.named, ...facts.first, ...changedReferrers].map(({ uuid }) => uuid);
     const [siblings, signupEvents] = await session.all([
       this.ledger.read(ledger),
@@ -54,7 +69,10 @@ export class DecisionStore {
     const changes = [
       // Before `scrub`, which empties the payloads of erased people.
       signupDeliveries,
-      ...removals.map((removal) => this.waiters.remove(id, removal)),
+      ...statusChanges.map((change) => this.waiters.changeStatus(id, change)),
+      this.offers.insert(newOffers),
+      this.offers.update(changedOffers),
+      this.offers.forget(id, gone, at),
       this.waiters.erase(id, erased, at),
       this.waiters.correct(id, corrections),
       ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: id, ...record })),
@@ -64,7 +82,7 @@ export class DecisionStore {
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
-      this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave']),
+      this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave', 'offer', 'offer_reminder']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),
       this.welcomes.insert(welcomes),

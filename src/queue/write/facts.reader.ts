@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryStore } from '../../outbox/delivery.store.js';
 import { MailStore } from '../../outbox/mail.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
+import { type Config, CONFIG } from '../../platform/config/config.js';
 import type { Query, Session } from '../../platform/database/session.js';
+import { OfferStore } from '../offers/offer.store.js';
 import { CrowdedPositions } from '../read/crowded-positions.js';
 import { needsClick } from '../record/needs-click.js';
 import { LARGE, type StoredWaiter } from '../record/waiter.js';
@@ -25,7 +27,9 @@ export class FactsReader {
     private readonly deliveries: DeliveryStore,
     private readonly links: VerificationLinkStore,
     private readonly mails: MailStore,
+    private readonly offers: OfferStore,
     private readonly audit: AuditLog,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
@@ -36,24 +40,28 @@ export class FactsReader {
     const ids = needs.flatMap((need) => need.ids ?? []);
     const uuids = needs.flatMap((need) => need.uuids ?? []);
     const links = needs.flatMap(({ link }) => link ?? []);
+    const codes = needs.flatMap(({ offerCode }) => offerCode ?? []);
     const referrals = needs.flatMap(({ referral }) => referral ?? []);
     const tokens = referrals.flatMap((referral) => referral.tokens);
     const writeIds = needs.flatMap(({ write }) => write?.id ?? []);
     const contacts = needs.flatMap(({ contact }) => contact ?? []);
     const first = needs.reduce((sum, need) => sum + (need.first ?? 0), 0);
-    const [waitlist, byId, byUuid, leading, done, taken, joining, subscribers, usedLinks, byLink] = await session.all([
-      this.queues.lock(waitlistId),
-      this.waiters.findByIds(waitlistId, [...new Set(ids)]),
-      this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
-      // Other commands of the batch can remove some of the first records by their ids or uuids.
-      this.waiters.findFirst(waitlistId, first === 0 ? 0 : first + ids.length + uuids.length),
-      this.audit.findDone(writeIds),
-      this.waiters.findTaken(waitlistId, contacts),
-      this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
-      this.deliveries.findSubscribers(waitlistId),
-      this.links.find(waitlistId, links),
-      this.waiters.findByLinks(waitlistId, links),
-    ]);
+    const [waitlist, byId, byUuid, leading, done, taken, joining, subscribers, usedLinks, byLink, coded, byCode] =
+      await session.all([
+        this.queues.lock(waitlistId),
+        this.waiters.findByIds(waitlistId, [...new Set(ids)]),
+        this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
+        // Other commands of the batch can remove some of the first records by their ids or uuids.
+        this.waiters.findFirst(waitlistId, first === 0 ? 0 : first + ids.length + uuids.length),
+        this.audit.findDone(writeIds),
+        this.waiters.findTaken(waitlistId, contacts),
+        this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
+        this.deliveries.findSubscribers(waitlistId),
+        this.links.find(waitlistId, links),
+        this.waiters.findByLinks(waitlistId, links),
+        this.offers.findByHashes(waitlistId, codes),
+        this.waiters.findByOfferCodes(waitlistId, codes),
+      ]);
     const credited = new Set(needs.flatMap((need) => (need.canChangeCredit && need.uuids) || []));
     const referred = [...byLink, ...byUuid.filter(({ uuid }) => credited.has(uuid))];
     // A repeated signup of an unverified person may send another verification mail.
@@ -61,19 +69,23 @@ export class FactsReader {
       emailKey !== null && needsClick(waitlist, record) ? [{ waiterUuid, emailKey }] : [],
     );
     const networks = referrals.flatMap(({ network }) => network ?? []);
-    const [earning, mailed, recent, mailboxes] = await session.all([
+    const offerees = [...byId, ...byUuid, ...byCode].filter(hasOffer);
+    const [earning, offered, mailed, recent, mailboxes] = await session.all([
       this.waiters.findReferrers(waitlistId, [...new Set(referred.flatMap((record) => record.referredByToken ?? []))]),
+      this.offers.findOf(waitlistId, [...new Set(offerees.map(({ uuid }) => uuid))]),
       this.mails.findMailed(waitlistId, unverified, [...new Set(networks)], new Date()),
       ...this.findSuspicions(waitlist, referrals, joining),
     ]);
     return {
       waitlist,
-      named: await this.positions.complete(session, waitlistId, [...byId, ...byUuid, ...byLink]),
+      named: await this.positions.complete(session, waitlistId, [...byId, ...byUuid, ...byLink, ...byCode]),
       first: leading,
       done,
       taken,
       referrers: [...joining, ...earning],
       links: usedLinks,
+      offers: [...coded, ...offered],
+      sendsMails: this.config.mail !== null,
       mailboxes,
       recent,
       mailed,
@@ -101,4 +113,9 @@ export class FactsReader {
     }
     return [this.recent.count(id, [...sources.values()]), this.waiters.findMailboxes(id, [...mailboxes])];
   }
+}
+
+/** Whether the record has an offer that a command can end, or that counts for how the next one ends. */
+function hasOffer({ status, removedReason }: StoredWaiter): boolean {
+  return status === 'offered' || removedReason === 'accepted';
 }

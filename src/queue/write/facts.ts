@@ -1,6 +1,7 @@
 import type { Subscriber } from '../../outbox/delivery.store.js';
 import type { Mailed } from '../../outbox/mail.store.js';
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
+import type { Offer } from '../offers/offer.js';
 import type { RecentReferrals } from './recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../record/waiter.js';
 import type { MailboxHolder, TakenContact } from '../record/waiter.store.js';
@@ -21,6 +22,10 @@ export interface Facts {
   readonly referrers: readonly StoredWaiter[];
   /** The links that clicks name. */
   readonly links: readonly VerificationLinkEntity[];
+  /** The offers that codes name, and those of the named records that are open, accepted or expired. */
+  readonly offers: readonly Offer[];
+  /** Whether this service sends mails. */
+  readonly sendsMails: boolean;
   /** The records that have the folded mailbox of a join with a referrer. */
   readonly mailboxes: readonly MailboxHolder[];
   readonly recent: RecentReferrals;

@@ -10,6 +10,7 @@ import { KeyedBatcher } from '../../platform/limits/keyed-batcher.js';
 import { isUnavailable, Problem } from '../../platform/problems/problem.js';
 import { QueueMetrics } from '../queue.metrics.js';
 import { QueueReader } from '../read/queue.reader.js';
+import { OfferCodes } from '../offers/offer-codes.js';
 import { contactKeys } from '../record/contact.js';
 import type { Applicant, Found, PersonChanges } from '../record/waiter.js';
 import type { WordChange } from '../settings/mail-words.js';
@@ -72,6 +73,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly facts: FactsReader,
     private readonly decisions: DecisionStore,
     private readonly stores: ExclusiveStores,
+    private readonly codes: OfferCodes,
     private readonly reader: QueueReader,
     private readonly metrics: QueueMetrics,
     private readonly signal: OutboxSignal,
@@ -118,7 +120,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const { email = null, phone = null } = changes;
     const region = await this.reader.regionFor(waitlistId, phone);
     const keys = contactKeys({ email, phone }, region);
-    return this.submit(waitlistId, correct({ uuid, changes, region, keys }, write));
+    return this.submit(waitlistId, correct({ uuid, changes, region, keys, offerCode: this.codes.make() }, write));
   }
 
   /** Carries out {@link configure}. One queue is reordered at a time. */

@@ -4,11 +4,12 @@ import type { WelcomeMailEntity } from '../../outbox/welcome-mail.entity.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
 import type { AuditAction } from '../../platform/audit/audit-record.js';
 import type { AccountWrite } from '../../platform/idempotency/account-write.js';
+import type { Offer } from '../offers/offer.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
 import { rankKey } from '../order/rank-key.js';
 import type { RecentReferral } from './recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../record/waiter.js';
-import type { Correction, MailboxHolder, Removal, TakenContact } from '../record/waiter.store.js';
+import type { Correction, MailboxHolder, StatusChange, StatusColumns, TakenContact } from '../record/waiter.store.js';
 import type { Facts } from './facts.js';
 
 /** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
@@ -46,11 +47,13 @@ export type State = ReturnType<typeof stateOf>;
 export interface Decision extends Readonly<State> {
   /** Referrers that gained or lost credit, with their new counts and rank keys. */
   readonly changedReferrers: readonly StoredWaiter[];
+  readonly changedOffers: readonly Offer[];
 }
 
 /** The facts and the decision so far; the commands change both, one after the other. */
 export function stateOf(facts: Facts) {
   const { waitlist, named, first, done, taken, referrers, links, mailboxes, recent, mailed, subscribers } = facts;
+  const { offers, sendsMails } = facts;
   const changed = { ...waitlist };
   const known: readonly StoredWaiter[] = [...referrers, ...first, ...named];
   return {
@@ -68,12 +71,14 @@ export function stateOf(facts: Facts) {
     idsByUuid: new Map(named.map(({ uuid, id }) => [uuid, id])),
     first: first.map(({ id }) => id),
     positionsBefore: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
-    /** The positions before the batch of the records that it offboards. */
+    /** The positions before the batch of the records that it offboards or offers a seat. */
     vacatedPositions: [] as number[],
     takenEmails: byKey('emailKey', taken),
     takenPhones: byKey('phoneKey', taken),
     referrerIds: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
     linksByHash: new Map<string, VerificationLinkEntity>(links.map((link) => [link.tokenHash, link])),
+    offersById: new Map(offers.map((offer) => [offer.id, offer])),
+    sendsMails,
     mailboxHolders: holdersOf(mailboxes),
     referralCounts: new Map(recent),
     hasSubscribers: subscribers.length > 0,
@@ -83,7 +88,10 @@ export function stateOf(facts: Facts) {
     // The decision so far.
     ledger: new LedgerChanges(changed),
     written: [] as AccountChange[],
-    removals: [] as Removal[],
+    /** In this order, because a record can change twice. */
+    statusChanges: [] as (StatusChange & { readonly records: Map<number, StatusColumns> })[],
+    newOffers: [] as Offer[],
+    changedOfferIds: new Set<string>(),
     erased: [] as StoredWaiter[],
     /** In this order, because one can take an email that an earlier one gave up. */
     corrections: [] as Correction[],
@@ -159,6 +167,53 @@ export function countMoves({ records, countedRankKeys, ledger }: State): void {
     const record = records.get(id);
     if (record) ledger.move({ ...record, rankKey: from }, record.rankKey);
   }
+}
+
+/**
+ * Gives records that joined the queue another status, in `records`, in the counters and later in the database. All get
+ * the same status and reason.
+ */
+export function changeStatus(state: State, changes: ReadonlyMap<StoredWaiter, StatusColumns>): void {
+  const [first] = changes.values();
+  if (!first) return;
+  const { records, countedRankKeys, ledger, statusChanges } = state;
+  for (const [record, columns] of changes) {
+    const changed = { ...record, ...columns };
+    ledger.remove(record);
+    ledger.add(changed);
+    records.set(record.id, changed);
+    // A record that returns is counted under this key; `countMoves` counts a later move of the batch from it.
+    if (columns.status === 'waiting') countedRankKeys.set(record.id, record.rankKey);
+  }
+  const { status, removedReason } = first;
+  const columnsById = Array.from(changes, ([{ id }, columns]) => [id, columns] as const);
+  const last = statusChanges.at(-1);
+  // Neighbors share a statement.
+  if (last?.status === status && last.removedReason === removedReason)
+    for (const [id, columns] of columnsById) last.records.set(id, columns);
+  else statusChanges.push({ status, removedReason, records: new Map(columnsById) });
+}
+
+/** The columns of a record that is in the queue. */
+export const IN_QUEUE: StatusColumns = {
+  status: 'waiting',
+  removedAt: null,
+  removedPriority: null,
+  removedReason: null,
+  offerExpiresAt: null,
+};
+
+/** Puts a record at the end of the queue; spots that it has earned count. */
+export function enterQueue(state: State, record: StoredWaiter): StoredWaiter {
+  const { waitlist, countedRankKeys, ledger } = state;
+  const placed = { ...record, ...IN_QUEUE, seq: waitlist.nextSeq, joinedPriority: waitlist.active };
+  const entered = { ...placed, rankKey: rankKey(placed, waitlist.spotsPerReferral) };
+  const { seq, joinedPriority, rankKey: key } = entered;
+  setColumns(state, record.id, { ...IN_QUEUE, seq, joinedPriority, rankKey: key });
+  // It is counted under this key; `countMoves` counts a later move of the batch from it.
+  countedRankKeys.set(record.id, key);
+  ledger.join(entered);
+  return entered;
 }
 
 /** Adds an event with the next number, if the waitlist has an active webhook. */

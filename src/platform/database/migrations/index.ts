@@ -12,6 +12,7 @@ import { memberLinks } from './1796083300000-member-links.js';
 import { singleSignOn } from './1796083400000-single-sign-on.js';
 import { twoFactor } from './1796083500000-two-factor.js';
 import { loginClient } from './1796083600000-login-client.js';
+import { offers } from './1797000000000-offers.js';
 
 /** Later migrations go behind these; a released one never changes. */
 export const migrations = [
@@ -29,6 +30,7 @@ export const migrations = [
   ...singleSignOn,
   ...twoFactor,
   ...loginClient,
+  ...offers,
 ];
 
 /** v0.2.0 has older migrations only. */

@@ -7,7 +7,9 @@ import { spotsAfter } from '../../order/rank-key.js';
 import type { ContactKeys, PersonChanges, StoredWaiter } from '../../record/waiter.js';
 import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { decideCredit, markVerified } from '../credit.js';
+import type { OfferCode } from '../../offers/offer-codes.js';
 import { type Changed, type Command, weightOf } from '../command.js';
+import { renewOffer } from '../offers.js';
 import { addHolder, mailUnverified, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
 
 /** The record to correct, and its changes. */
@@ -18,6 +20,8 @@ export interface CorrectionRequest {
   readonly region: string | null;
   /** The normal forms of the changed contact data. */
   readonly keys: ContactKeys;
+  /** For the link of an offered record that gets another email. */
+  readonly offerCode: OfferCode;
 }
 
 /**
@@ -45,7 +49,8 @@ export function correct(correction: CorrectionRequest, write: AccountWrite): Com
   };
 }
 
-function change(state: State, { uuid, changes, keys, region }: CorrectionRequest, mailboxKey: string | null): void {
+function change(state: State, request: CorrectionRequest, mailboxKey: string | null): void {
+  const { uuid, changes, keys, region, offerCode } = request;
   const { records, takenEmails, takenPhones, mailboxHolders } = state;
   const record = recordOf(state, uuid);
   if (!record) throw new Problem('NO_WAITER_FOUND');
@@ -57,7 +62,7 @@ function change(state: State, { uuid, changes, keys, region }: CorrectionRequest
   if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw contactTaken('phone');
   if (changes.credit !== undefined && record.credit === 'none') throw notReferred();
   if (Object.keys(corrected).length > 0) setColumns(state, id, corrected);
-  if (emailKey !== record.emailKey) changeEmail(state, id, changes.verified === true);
+  if (emailKey !== record.emailKey) changeEmail(state, id, changes.verified === true, offerCode);
   if (changes.spotsToAdvance !== undefined) advance(state, id, changes.spotsToAdvance);
   if (changes.credit !== undefined) decideCredit(state, id, changes.credit);
   if (changes.verified === true) markVerified(state, id);
@@ -89,11 +94,13 @@ function notReferred(): Problem {
 }
 
 /**
- * Ends the links to the old email. The new email is not verified, unless the owner says so; position and credit stay.
+ * Ends the links to the old email; that of an offer goes to the new one. The new email is not verified, unless the
+ * owner says so; position and credit stay.
  */
-function changeEmail(state: State, id: number, isVerified: boolean): void {
+function changeEmail(state: State, id: number, isVerified: boolean, offerCode: OfferCode): void {
   const record = { ...(state.records.get(id) as StoredWaiter), verified: isVerified };
   state.changedEmails.push(record.uuid);
+  renewOffer(state, state.records.get(id) as StoredWaiter, offerCode);
   if (isVerified) return;
   setColumns(state, id, { verified: false });
   if (needsClick(state.waitlist, record)) mailUnverified(state, 'verification', record, null);

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
+import { Database } from '../../platform/database/database.js';
+import { expireOffers } from '../write/commands/time-offers.js';
+import { QueueWriter } from '../write/queue.writer.js';
+import { OfferStore } from '../offers/offer.store.js';
+
+/** An offer that is over is out of its status within a minute; till then its code says that it is over. */
+const INTERVAL_MS = 20_000;
+/** Offers that one transaction ends: it holds the lock of the queue for some ten milliseconds. */
+const CHUNK_SIZE = 200;
+
+/**
+ * Ends offers whose time is over. Each process looks; an offer that another has ended already stays as it is.
+ */
+@Injectable()
+export class OfferSweeper {
+  private readonly task = new BackgroundTask(() => this.sweep(), INTERVAL_MS);
+
+  constructor(
+    private readonly database: Database,
+    private readonly offers: OfferStore,
+    private readonly writer: QueueWriter,
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not end offers whose time is over yet');
+  }
+
+  /** Ends all offers whose time is over, in chunks. After a failure, the rest waits for the next run. */
+  private async sweep(): Promise<void> {
+    let done: number;
+    do {
+      const due = await this.database.one(this.offers.findDue(new Date(), CHUNK_SIZE));
+      done = 0;
+      for (const waitlistId of new Set(due.map((offer) => offer.waitlistId))) {
+        const uuids = due.flatMap((offer) => (offer.waitlistId === waitlistId ? offer.waiterUuid : []));
+        await this.task.attempt(async () => {
+          await this.writer.submit(waitlistId, expireOffers(uuids));
+          done += uuids.length;
+        });
+      }
+    } while (done === CHUNK_SIZE && !this.task.isStopped);
+  }
+}

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { chunksOf, placeholders, toSqlTime } from '../../platform/database/dialect.js';
+import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
+import type { Row, Table } from '../../platform/database/table.js';
+import { OFFER_STATES, type Offer } from './offer.js';
+import { OfferEntity } from './offer.entity.js';
+
+/** Rows in one statement: SQLite takes 32,766 parameters. */
+const ROWS_MAX = 500;
+/** The states that decide what becomes of a person: withdrawn and declined offers do not. */
+const COUNTING = (['open', 'accepted', 'expired'] as const).map((state) => OFFER_STATES.indexOf(state)).join(', ');
+const OPEN = OFFER_STATES.indexOf('open');
+
+/** An offer that the sweep has to look at. */
+export type DueOffer = Pick<Offer, 'waitlistId' | 'waiterUuid'>;
+
+/** How many offers of a day have this state. */
+export interface OfferCount {
+  readonly field: 'offered' | 'accepted' | 'declined' | 'expired';
+  readonly day: string;
+  readonly count: number;
+}
+
+/** Offers change only under the lock of their queue. */
+@Injectable()
+export class OfferStore {
+  private readonly offers: Table<OfferEntity>;
+
+  constructor(private readonly database: Database) {
+    this.offers = database.table(OfferEntity);
+  }
+
+  /** The offers of these records that are open, accepted or expired. */
+  findOf(waitlistId: number, uuids: readonly string[]): Query<Offer[]> {
+    if (uuids.length === 0) return known([]);
+    return this.findWhere(
+      `o.waitlist_id = ? AND o.waiter_uuid IN (${placeholders(uuids.length)}) AND o.state IN (${COUNTING})`,
+      [waitlistId, ...uuids],
+      this.database.dialect.byIndex('offer_waiter'),
+    );
+  }
+
+  /** The open offers of these records, by their uuids. */
+  findOpen(waitlistId: number, uuids: readonly string[]): Query<ReadonlyMap<string, Offer>> {
+    return mapped(this.findOf(waitlistId, uuids), (offers) => {
+      const open = offers.filter(({ state }) => state === 'open');
+      return new Map(open.map((offer) => [offer.waiterUuid, offer]));
+    });
+  }
+
+  /** The offers of a waitlist with these hashes of codes. */
+  findByHashes(waitlistId: number, hashes: readonly string[]): Query<Offer[]> {
+    if (hashes.length === 0) return known([]);
+    return this.findWhere(`o.code_hash IN (${placeholders(hashes.length)}) AND o.waitlist_id = ?`, [
+      ...hashes,
+      waitlistId,
+    ]);
+  }
+
+  /** The offer with this hash of its code, of any waitlist; null without one. */
+  findByHash(hash: string): Query<Offer | null> {
+    return mapped(this.findWhere('o.code_hash = ?', [hash]), ([offer]) => offer ?? null);
+  }
+
+  /** Offers whose time begins or ends, the oldest first. */
+  findDue(before: Date, limit: number): Query<DueOffer[]> {
+    return select<{ waitlist_id: number; waiter_uuid: string }, DueOffer[]>(
+      `SELECT waitlist_id, waiter_uuid FROM offer ${this.database.dialect.byIndex('offer_due')}
+       WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
+      [toSqlTime(before), limit],
+      (rows) => rows.map((row) => ({ waitlistId: row.waitlist_id, waiterUuid: row.waiter_uuid })),
+    );
+  }
+
+  insert(offers: readonly Offer[]): Query<unknown> {
+    return together(chunksOf(offers, ROWS_MAX).map((some) => this.offers.insert(some)));
+  }
+
+  /** Stores what commands change in offers. */
+  update(offers: readonly Offer[]): Query<unknown> {
+    return together(
+      offers.map(({ id, state, codeHash, sealedCode, renewedAt, expiresAt, dueAt, acceptedAt, endedAt }) =>
+        this.offers.update({ id }, { state, codeHash, sealedCode, renewedAt, expiresAt, dueAt, acceptedAt, endedAt }),
+      ),
+    );
+  }
+
+  /** Ends the open offers of erased people, and forgets all their codes. */
+  forget(waitlistId: number, uuids: readonly string[], at: Date): Query<unknown> {
+    return together(
+      chunksOf(uuids, ROWS_MAX).map((some) =>
+        write(
+          `UPDATE offer ${this.database.dialect.byIndex('offer_waiter')}
+           SET ended_at = CASE WHEN state = ${OPEN} THEN ? ELSE ended_at END,
+             state = CASE WHEN state = ${OPEN} THEN ${OFFER_STATES.indexOf('withdrawn')} ELSE state END,
+             code_hash = NULL, sealed_code = NULL, due_at = NULL
+           WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
+          [toSqlTime(at), waitlistId, ...some],
+        ),
+      ),
+    );
+  }
+
+  /** How many offers were made, accepted, declined and expired, by day in UTC. */
+  countDays(waitlistId: number): Query<OfferCount[]> {
+    const count = (field: OfferCount['field'], time: string, condition: string) =>
+      select<{ day: string; total: number }, OfferCount[]>(
+        `SELECT SUBSTR(${time}, 1, 10) AS day, COUNT(*) AS total FROM offer ${this.database.dialect.byIndex('offer_waiter')}
+         WHERE waitlist_id = ? AND ${condition} GROUP BY SUBSTR(${time}, 1, 10)`,
+        [waitlistId],
+        (rows) => rows.map(({ day, total }) => ({ field, day, count: Number(total) })),
+      );
+    const ended = (state: 'declined' | 'expired') => count(state, 'ended_at', `state = ${OFFER_STATES.indexOf(state)}`);
+    const counts = together([
+      count('offered', 'made_at', '1 = 1'),
+      count('accepted', 'accepted_at', 'accepted_at IS NOT NULL'),
+      ended('declined'),
+      ended('expired'),
+    ]);
+    return mapped(counts, (found) => found.flat());
+  }
+
+  private findWhere(condition: string, values: readonly (string | number)[], hint = ''): Query<Offer[]> {
+    return select<Row, Offer[]>(
+      `SELECT ${this.offers.select('o')} FROM offer o ${hint} WHERE ${condition}`,
+      [...values],
+      (rows) => rows.map((row) => this.offers.read(row)),
+    );
+  }
+}

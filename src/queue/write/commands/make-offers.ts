@@ -1,0 +1,85 @@
+import { v7 as uuidV7 } from 'uuid';
+import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
+import type { OfferCode } from '../../offers/offer-codes.js';
+import type { Offer } from '../../offers/offer.js';
+import { dayOf } from '../../order/day-counts.js';
+import type { StoredWaiter } from '../../record/waiter.js';
+import { offerRules } from '../../settings/offer-rules.js';
+import { BATCH_MAX, type Changed, type Command } from '../command.js';
+import { firstTime, isMailed, mailOffer } from '../offers.js';
+import { emit, type State } from '../state.js';
+import { vacate } from '../vacate.js';
+import { needsOf, OFFBOARDING_MAX_MS, select, type Selection } from './offboard.js';
+
+/** Offers by hand, or by a run of the release plan. */
+export interface OfferRequest {
+  readonly selection: Exclude<Selection, { readonly ids: readonly number[] }>;
+  /** How long the offers stay open; null: without end; undefined: as the waitlist says. */
+  readonly hours?: number | null | undefined;
+  /** One for each record that may be selected. */
+  readonly codes: readonly OfferCode[];
+  /** The run of the release plan, which offers no more seats than these in all; null for no limit. */
+  readonly run?: { readonly id: string; readonly seats: number | null };
+}
+
+/**
+ * Keeps a seat for each of the waiting records of a selection, and takes them out of the queue. Returns those that this
+ * call offered a seat, in the order of the selection.
+ */
+export function makeOffers(request: OfferRequest, write: AccountWrite): Command<Changed> {
+  const { weight, ...needs } = needsOf(request.selection);
+  return {
+    kind: 'offer',
+    weight,
+    needs: { ...needs, write },
+    ...(weight > BATCH_MAX && { deadlineMs: OFFBOARDING_MAX_MS }),
+    run(state) {
+      const done = state.done.get(write.id);
+      if (done) return { uuids: done };
+      const uuids = offer(state, request);
+      state.written.push({ write, action: 'offers_made', uuids });
+      return { uuids };
+    },
+  };
+}
+
+function offer(state: State, { selection, hours: given, codes, run }: OfferRequest): string[] {
+  const { at, waitlist, ledger, newOffers, offersById } = state;
+  const hours = given === undefined ? offerRules(waitlist).hours : given;
+  const seats = run?.seats ?? Infinity;
+  const free = Math.max(0, seats - waitlist.seatsTaken);
+  const selected = select(state, selection)
+    .filter(({ status }) => status === 'waiting')
+    .slice(0, free);
+  const times = new Map(selected.map((record) => [record.id, firstTime(state, record, hours)]));
+  vacate(state, selected, ({ id }) => ({
+    status: 'offered',
+    removedAt: null,
+    removedReason: null,
+    offerExpiresAt: times.get(id)?.expiresAt ?? null,
+  }));
+  for (const [index, { id, uuid }] of selected.entries()) {
+    const record = state.records.get(id) as StoredWaiter;
+    const made: Offer = {
+      id: uuidV7(),
+      waitlistId: waitlist.id,
+      waiterUuid: uuid,
+      state: 'open',
+      ...(codes[index] as OfferCode),
+      priority: record.removedPriority as number,
+      hours,
+      madeAt: at,
+      renewedAt: null,
+      ...(times.get(id) as Pick<Offer, 'expiresAt' | 'dueAt'>),
+      acceptedAt: null,
+      endedAt: null,
+      runId: run?.id ?? null,
+    };
+    newOffers.push(made);
+    offersById.set(made.id, made);
+    emit(state, 'offered_signup', uuid);
+    if (isMailed(state, record)) mailOffer(state, record);
+  }
+  if (selected.length > 0) ledger.days.countOffer('offered', dayOf(at), selected.length);
+  return selected.map(({ uuid }) => uuid);
+}

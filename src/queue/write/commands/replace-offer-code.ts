@@ -1,0 +1,37 @@
+import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/account-write.js';
+import { Problem } from '../../../platform/problems/problem.js';
+import type { OfferCode } from '../../offers/offer-codes.js';
+import { stateAt } from '../../offers/offer.js';
+import type { Changed, Command } from '../command.js';
+import { mailOffer, openOfferOf, replaceCode } from '../offers.js';
+import { recordOf } from '../state.js';
+
+/**
+ * Gives a record's open offer another code, which mails that wait carry too. For the person, who asked for it on the
+ * private page, it is mailed; for the owner it is not.
+ * @throws Problem `NO_WAITER_FOUND`, `OFFER_ENDED` if no offer is open
+ */
+export function replaceOfferCode(
+  uuid: string,
+  code: OfferCode,
+  origin: AccountWrite | { readonly requestId: string },
+): Command<Changed> {
+  return {
+    kind: 'answer',
+    weight: 1,
+    needs: { uuids: [uuid], ...('id' in origin && { write: origin }) },
+    run(state) {
+      const done = 'id' in origin && state.done.get(origin.id);
+      if (done) return { uuids: done };
+      const record = recordOf(state, uuid);
+      if (!record) throw new Problem('NO_WAITER_FOUND');
+      const offer = openOfferOf(state, uuid);
+      if (!offer || stateAt(offer, state.at) !== 'open') throw new Problem('OFFER_ENDED');
+      replaceCode(state, offer, code);
+      const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
+      if (!('id' in origin)) mailOffer(state, record);
+      state.written.push({ write, action: 'offer_link_made', uuids: [uuid] });
+      return { uuids: [uuid] };
+    },
+  };
+}

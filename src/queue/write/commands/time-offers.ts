@@ -1,0 +1,50 @@
+import { operatorWrite } from '../../../platform/idempotency/account-write.js';
+import { stateAt } from '../../offers/offer.js';
+import type { Changed, Command } from '../command.js';
+import { beginTime, endOffer, openOfferOf } from '../offers.js';
+import { recordOf, type State } from '../state.js';
+
+/** Begins the time of a record's open offer: its mail was handed over at `at`. */
+export function beginOffer(uuid: string, at: Date): Command<Changed> {
+  return {
+    kind: 'answer',
+    weight: 1,
+    needs: { uuids: [uuid] },
+    run(state) {
+      const [record, offer] = [recordOf(state, uuid), openOfferOf(state, uuid)];
+      if (!record || !offer) return { uuids: [] };
+      beginTime(state, record, offer, at);
+      return { uuids: [uuid] };
+    },
+  };
+}
+
+/**
+ * Ends the open offers of records whose time is over, and begins the time of those that have waited for their mail long
+ * enough. Returns the records whose offer expired.
+ */
+export function expireOffers(uuids: readonly string[]): Command<Changed> {
+  return {
+    kind: 'answer',
+    weight: uuids.length,
+    needs: { uuids },
+    run(state) {
+      const expired = uuids.filter((uuid) => expire(state, uuid));
+      if (expired.length > 0)
+        state.written.push({
+          write: operatorWrite(state.waitlist.accountId),
+          action: 'offers_expired',
+          uuids: expired,
+        });
+      return { uuids: expired };
+    },
+  };
+}
+
+function expire(state: State, uuid: string): boolean {
+  const [record, offer] = [recordOf(state, uuid), openOfferOf(state, uuid)];
+  if (!record || !offer) return false;
+  if (stateAt(offer, state.at) === 'expired') return endOffer(state, record, offer, 'expired') === 'expired';
+  if (offer.dueAt !== null && offer.dueAt <= state.at) beginTime(state, record, offer, offer.dueAt);
+  return false;
+}

@@ -1,0 +1,24 @@
+import type { StoredWaiter } from '../record/waiter.js';
+import type { StatusColumns } from '../record/waiter.store.js';
+import { changeStatus, type State } from './state.js';
+
+/**
+ * Takes active records out of the queue; each keeps the number ahead. That is the position before the batch, minus the
+ * records ahead that left earlier in it.
+ */
+export function vacate(
+  state: State,
+  leaving: readonly StoredWaiter[],
+  columnsOf: (record: StoredWaiter) => Omit<StatusColumns, 'removedPriority'>,
+): void {
+  const { positionsBefore, vacatedPositions } = state;
+  const before = leaving.map(({ id }) => positionsBefore.get(id) as number);
+  const positions = before.map((position) => position - vacatedPositions.filter((other) => other < position).length);
+  vacatedPositions.push(...before);
+  changeStatus(
+    state,
+    new Map(
+      leaving.map((record, index) => [record, { ...columnsOf(record), removedPriority: positions[index] as number }]),
+    ),
+  );
+}

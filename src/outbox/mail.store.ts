@@ -32,6 +32,8 @@ const PERSONAL_MAILS = [
 type PersonalMail = (typeof PERSONAL_MAILS)[number];
 /** Those that ask for a click. */
 export const CLICK_MAILS: readonly PersonalMail[] = ['verification', 'signup'];
+/** Those of an open offer. */
+export const OFFER_MAILS: readonly PersonalMail[] = ['offer', 'offer_reminder'];
 
 /** A mail to send to the person of a record. */
 export interface NewMail {

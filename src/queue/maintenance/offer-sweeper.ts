@@ -3,7 +3,7 @@ import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.
 import { Database } from '../../platform/database/database.js';
 import { expireOffers } from '../write/commands/time-offers.js';
 import { QueueWriter } from '../write/queue.writer.js';
-import { OfferStore } from '../offers/offer.store.js';
+import { type DueOffer, OfferStore } from '../offers/offer.store.js';
 
 /** An offer that is over is out of its status within a minute; till then its code says that it is over. */
 const INTERVAL_MS = 20_000;
@@ -26,19 +26,16 @@ export class OfferSweeper {
     tasks.add(this.task, 'could not end offers whose time is over yet');
   }
 
-  /** Ends all offers whose time is over, in chunks. After a failure, the rest waits for the next run. */
-  private async sweep(): Promise<void> {
-    let done: number;
+  async sweep(): Promise<void> {
+    const now = new Date();
+    let due: readonly DueOffer[] = [];
     do {
-      const due = await this.database.one(this.offers.findDue(new Date(), CHUNK_SIZE));
-      done = 0;
+      // After the last one, because some stay due: of a waitlist that is being deleted, or that was busy.
+      due = await this.database.one(this.offers.findDue(now, due.at(-1) ?? null, CHUNK_SIZE));
       for (const waitlistId of new Set(due.map((offer) => offer.waitlistId))) {
         const uuids = due.flatMap((offer) => (offer.waitlistId === waitlistId ? offer.waiterUuid : []));
-        await this.task.attempt(async () => {
-          await this.writer.submit(waitlistId, expireOffers(uuids));
-          done += uuids.length;
-        });
+        await this.task.attempt(() => this.writer.submit(waitlistId, expireOffers(uuids)));
       }
-    } while (done === CHUNK_SIZE && !this.task.isStopped);
+    } while (due.length === CHUNK_SIZE && !this.task.isStopped);
   }
 }

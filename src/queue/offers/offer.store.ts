@@ -13,7 +13,10 @@ const COUNTING = (['open', 'accepted', 'expired'] as const).map((state) => OFFER
 const OPEN = OFFER_STATES.indexOf('open');
 
 /** An offer that the sweep has to look at. */
-export type DueOffer = Pick<Offer, 'waitlistId' | 'waiterUuid'>;
+export interface DueOffer extends Pick<Offer, 'id' | 'waitlistId' | 'waiterUuid'> {
+  /** As it is stored. */
+  readonly dueAt: string;
+}
 
 /** How many offers of a day have this state. */
 export interface OfferCount {
@@ -63,13 +66,21 @@ export class OfferStore {
     return mapped(this.findWhere('o.code_hash = ?', [hash]), ([offer]) => offer ?? null);
   }
 
-  /** Offers whose time begins or ends, the oldest first. */
-  findDue(before: Date, limit: number): Query<DueOffer[]> {
-    return select<{ waitlist_id: number; waiter_uuid: string }, DueOffer[]>(
-      `SELECT waitlist_id, waiter_uuid FROM offer ${this.database.dialect.byIndex('offer_due')}
-       WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
-      [toSqlTime(before), limit],
-      (rows) => rows.map((row) => ({ waitlistId: row.waitlist_id, waiterUuid: row.waiter_uuid })),
+  /** Offers whose time begins or ends, the longest due first, from the one after `after` on. */
+  findDue(until: Date, after: DueOffer | null, limit: number): Query<DueOffer[]> {
+    const values = after ? [after.dueAt, after.dueAt, after.id] : [];
+    return select<Readonly<Record<'id' | 'waiter_uuid' | 'due', string> & Record<'waitlist_id', number>>, DueOffer[]>(
+      `SELECT id, waitlist_id, waiter_uuid, CAST(due_at AS CHAR) AS due
+       FROM offer ${this.database.dialect.byIndex('offer_due')}
+       WHERE due_at <= ? ${after ? 'AND due_at >= ? AND (due_at > ? OR id > ?)' : ''} ORDER BY due_at, id LIMIT ?`,
+      [toSqlTime(until), ...values, limit],
+      (rows) =>
+        rows.map(({ id, waitlist_id: waitlistId, waiter_uuid: waiterUuid, due: dueAt }) => ({
+          id,
+          waitlistId,
+          waiterUuid,
+          dueAt,
+        })),
     );
   }
 

@@ -136,7 +136,7 @@ const credits = ({ changedReferrers }: Decided<unknown>) =>
     key - rankKey(record(id), 2),
   ]);
 const removed = ({ statusChanges }: Decided<unknown>) =>
-  statusChanges.map(({ records }) => Array.from(records, ([id, { removedPriority }]) => [id, removedPriority]));
+  statusChanges.flatMap(({ records }) => Array.from(records, ([id, { removedPriority }]) => [id, removedPriority]));
 
 describe('a batch', () => {
   it('puts each newcomer behind everyone, with the next sequence number', () => {
@@ -165,16 +165,18 @@ describe('a batch', () => {
       { uuids: ['u5', 'u1'], active: 8 },
       { uuids: ['u7', 'u2'], active: 6 },
     ]);
-    expect(removed(decision)).toEqual([
+    expect(removed(decision)).toEqual(
       [
-        [5, 5],
-        [1, 1],
-      ],
-      [
-        [7, 5],
-        [2, 1],
-      ],
-    ]);
+        [
+          [5, 5],
+          [1, 1],
+        ],
+        [
+          [7, 5],
+          [2, 1],
+        ],
+      ].flat(),
+    );
     expect(decision.written.map(({ write }) => write.id)).toEqual(['x', 'y']);
   });
 
@@ -188,14 +190,16 @@ describe('a batch', () => {
     );
 
     expect(results(decision)).toMatchObject([{ uuids: ['u4'] }, { uuids: ['u2'] }, { uuids: ['u9', 'u7'] }]);
-    expect(removed(decision)).toEqual([
-      [[4, 0]],
-      [[2, 0]],
+    expect(removed(decision)).toEqual(
       [
-        [9, 0],
-        [7, 1],
-      ],
-    ]);
+        [[4, 0]],
+        [[2, 0]],
+        [
+          [9, 0],
+          [7, 1],
+        ],
+      ].flat(),
+    );
   });
 
   it('recognizes an offboarding that an earlier attempt carried out', () => {

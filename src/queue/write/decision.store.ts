@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DeliveryStore, type NewEvent, type Subscriber, webhookIdsFor } from '../../outbox/delivery.store.js';
-import { CLICK_MAILS, MailStore } from '../../outbox/mail.store.js';
+import { CLICK_MAILS, MailStore, OFFER_MAILS } from '../../outbox/mail.store.js';
 import type { SignupEventEntity } from '../../outbox/signup-event.entity.js';
 import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
@@ -66,6 +66,7 @@ export class DecisionStore {
     // Reads the records before they change.
     const signupDeliveries = await this.signupDeliveries.make(session, id, signupEvents);
     const gone = erased.map(({ uuid }) => uuid);
+    const ended = changedOffers.flatMap(({ state, waiterUuid }) => (state === 'open' ? [] : [waiterUuid]));
     const changes = [
       // Before `scrub`, which empties the payloads of erased people.
       signupDeliveries,
@@ -82,7 +83,9 @@ export class DecisionStore {
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
-      this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave', 'offer', 'offer_reminder']),
+      this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave', ...OFFER_MAILS]),
+      // Or they would go out with the next offer.
+      this.mails.drop(id, ended, OFFER_MAILS),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),
       this.welcomes.insert(welcomes),

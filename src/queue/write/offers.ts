@@ -1,4 +1,5 @@
 /** What happens to offers and their people. A seat is kept until the offer ends. */
+import { operatorWrite } from '../../platform/idempotency/account-write.js';
 import { dayOf } from '../order/day-counts.js';
 import type { OfferCode } from '../offers/offer-codes.js';
 import { type Offer, type OfferState, stateAt } from '../offers/offer.js';
@@ -46,15 +47,20 @@ export function openOfferOf({ offersById }: State, uuid: string): Offer | undefi
   return [...offersById.values()].find((offer) => offer.waiterUuid === uuid && offer.state === 'open');
 }
 
-/** Begins the time of an offer that waited for its mail, and plans the reminder. */
+/** Begins the time of an offer that waited for its mail, but not later than it may, and plans the reminder. */
 export function beginTime(state: State, record: StoredWaiter, offer: Offer, from: Date): void {
-  if (offer.state !== 'open' || offer.expiresAt !== null || offer.hours === null) return;
-  const time = runningTime(from, offer.hours);
-  setTime(state, record, { ...offer, ...time });
-  const { uuid, emailKey } = record;
-  if (!isMailed(state, record) || emailKey === null) return;
-  const at = new Date(time.expiresAt!.getTime() - offer.hours * HOUR_MS * REMINDER_SHARE);
-  state.mails.push({ waiterUuid: uuid, kind: 'offer_reminder', emailKey, network: null, isBounded: false, at });
+  const { hours, expiresAt, dueAt } = offer;
+  if (offer.state !== 'open' || expiresAt !== null || dueAt === null || hours === null) return;
+  const begun = { ...offer, ...runningTime(from < dueAt ? from : dueAt, hours) };
+  setTime(state, record, begun);
+  if (isMailed(state, record)) remind(state, record, begun);
+}
+
+/** Plans the reminder of an offer whose time runs, unless its moment is over. */
+function remind({ mails, at: now }: State, { uuid, emailKey }: StoredWaiter, { hours, expiresAt }: Offer): void {
+  if (emailKey === null || hours === null || expiresAt === null) return;
+  const at = new Date(expiresAt.getTime() - hours * HOUR_MS * REMINDER_SHARE);
+  if (at > now) mails.push({ waiterUuid: uuid, kind: 'offer_reminder', emailKey, network: null, isBounded: false, at });
 }
 
 /** Stores an offer with another time, and shows it in its record. */
@@ -76,12 +82,15 @@ export function replaceCode(state: State, offer: Offer, code: OfferCode): void {
 /** After another email: another code, mailed there; the time runs anew, but not each time. */
 export function renewOffer(state: State, record: StoredWaiter, code: OfferCode): void {
   const offer = openOfferOf(state, record.uuid);
-  if (!offer) return;
   const { at } = state;
+  if (!offer || stateAt(offer, at) !== 'open') return;
   const isRenewed = offer.renewedAt === null || at.getTime() - offer.renewedAt.getTime() >= RENEWAL_MS;
-  const renewed = isRenewed ? { renewedAt: at, ...firstTime(state, record, offer.hours) } : {};
-  setTime(state, record, { ...offer, ...code, ...renewed });
-  if (isMailed(state, record)) mailOffer(state, record);
+  const renewed = { ...offer, ...code, ...(isRenewed && { renewedAt: at, ...firstTime(state, record, offer.hours) }) };
+  setTime(state, record, renewed);
+  if (!isMailed(state, record)) return;
+  mailOffer(state, record);
+  // That to the old email is dropped.
+  remind(state, record, renewed);
 }
 
 /**
@@ -115,6 +124,19 @@ export function endOffer(
 }
 
 const EVENTS = { accepted: 'offboarded_signup', declined: 'declined_offer', expired: 'expired_offer' } as const;
+
+/** Lets the open offer of a record expire if its time is over. Returns whether it did. */
+export function expire(state: State, record: StoredWaiter): boolean {
+  const offer = openOfferOf(state, record.uuid);
+  if (!offer || stateAt(offer, state.at) !== 'expired') return false;
+  endOffer(state, record, offer, 'expired');
+  return true;
+}
+
+/** Notes for the audit log whose offers expired. */
+export function noteExpired({ waitlist, written }: State, uuids: readonly string[]): void {
+  if (uuids.length > 0) written.push({ write: operatorWrite(waitlist.accountId), action: 'offers_expired', uuids });
+}
 
 /** Whether the offer that has just expired lets its person wait again. */
 function returnsToEnd({ waitlist, offersById }: State, uuid: string): boolean {

@@ -70,7 +70,10 @@ export function stateOf(facts: Facts) {
     done,
     idsByUuid: new Map(named.map(({ uuid, id }) => [uuid, id])),
     first: first.map(({ id }) => id),
-    positionsBefore: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
+    /** The positions of waiting records. One that enters the queue in this batch has none, so nothing selects it. */
+    positionsBefore: new Map(
+      [...named, ...first].flatMap(({ id, status, priority }) => (status === 'waiting' ? [[id, priority]] : [])),
+    ),
     /** The positions before the batch of the records that it offboards or offers a seat. */
     vacatedPositions: [] as number[],
     takenEmails: byKey('emailKey', taken),

@@ -1,7 +1,7 @@
 import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import type { StoredWaiter } from '../../record/waiter.js';
 import { BATCH_MAX, type Changed, type Command, type Needs } from '../command.js';
-import { endOffer, mailTurn, openOfferOf } from '../offers.js';
+import { endOffer, expire, mailTurn, noteExpired, openOfferOf } from '../offers.js';
 import { emit, idsOf, type State } from '../state.js';
 import { vacate } from '../vacate.js';
 
@@ -47,13 +47,16 @@ export function needsOf(selection: Selection): Needs & Pick<Command<unknown>, 'w
   return { weight: selection.uuids.length, uuids: selection.uuids };
 }
 
-/** The active records of a selection, and the offered ones that it names, each once. */
+/**
+ * The active records of a selection, and the offered ones that it names, each once. Without those that came back to the
+ * queue in this batch, when their offer expired: they are offboarded or offered as if before.
+ */
 export function select(state: State, selection: Selection): StoredWaiter[] {
-  const { records, first } = state;
+  const { records, first, positionsBefore } = state;
   const selected = 'ids' in selection ? selection.ids : 'uuids' in selection ? idsOf(state, selection.uuids) : first;
   const found = [...new Set(selected)]
     .flatMap((id) => records.get(id) ?? [])
-    .filter(({ status }) => status === 'waiting' || status === 'offered');
+    .filter(({ id, status }) => status === 'offered' || (status === 'waiting' && positionsBefore.has(id)));
   if (!('next' in selection)) return found;
   return found.filter(({ status }) => status === 'waiting').slice(0, selection.next);
 }
@@ -68,14 +71,14 @@ function remove(state: State, leaving: readonly StoredWaiter[]): string[] {
     removedReason: 'by_owner',
     offerExpiresAt: null,
   }));
-  return leaving.flatMap((record) => {
-    const { uuid } = record;
-    if (record.status === 'offered') {
-      const offer = openOfferOf(state, uuid);
-      return offer && endOffer(state, record, offer, 'accepted') === 'accepted' ? [uuid] : [];
-    }
-    emit(state, 'offboarded_signup', uuid);
+  const expired = leaving.filter((record) => expire(state, record)).map(({ uuid }) => uuid);
+  noteExpired(state, expired);
+  for (const record of leaving) {
+    const offer = openOfferOf(state, record.uuid);
+    if (offer) endOffer(state, record, offer, 'accepted');
+    if (record.status === 'offered') continue;
+    emit(state, 'offboarded_signup', record.uuid);
     mailTurn(state, record);
-    return [uuid];
-  });
+  }
+  return leaving.flatMap(({ uuid }) => (expired.includes(uuid) ? [] : [uuid]));
 }

@@ -1,12 +1,13 @@
 import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { BATCH_MAX, type Changed, type Command } from '../command.js';
-import { withdrawOffers } from '../offers.js';
+import { expire, noteExpired, withdrawOffers } from '../offers.js';
 import { changeStatus, emit, IN_QUEUE, idsOf } from '../state.js';
 import { OFFBOARDING_MAX_MS } from './offboard.js';
 
 /**
- * Lets offered and offboarded records wait again, at the place that their facts give now. Others are left out. Returns
- * those that this call brought back, in the given order.
+ * Lets offered and offboarded records wait again, at the place that their facts give now. Others are left out, also one
+ * that an offer whose time is over puts at the end of the queue. Returns those that this call brought back, in the
+ * given order.
  */
 export function returnWaiters(uuids: readonly string[], write: AccountWrite): Command<Changed> {
   return {
@@ -17,9 +18,14 @@ export function returnWaiters(uuids: readonly string[], write: AccountWrite): Co
     run(state) {
       const done = state.done.get(write.id);
       if (done) return { uuids: done };
-      const returning = [...new Set(idsOf(state, uuids))]
-        .flatMap((id) => state.records.get(id) ?? [])
-        .filter(({ status }) => status === 'offered' || status === 'offboarded');
+      const ids = [...new Set(idsOf(state, uuids))];
+      const named = () => ids.flatMap((id) => state.records.get(id) ?? []);
+      const expired = named().filter((record) => expire(state, record));
+      noteExpired(
+        state,
+        expired.map(({ uuid }) => uuid),
+      );
+      const returning = named().filter(({ status }) => status === 'offered' || status === 'offboarded');
       changeStatus(state, new Map(returning.map((record) => [record, IN_QUEUE])));
       for (const { uuid } of returning) {
         withdrawOffers(state, uuid);

@@ -1,7 +1,5 @@
-import { operatorWrite } from '../../../platform/idempotency/account-write.js';
-import { stateAt } from '../../offers/offer.js';
 import type { Changed, Command } from '../command.js';
-import { beginTime, endOffer, openOfferOf } from '../offers.js';
+import { beginTime, expire, noteExpired, openOfferOf } from '../offers.js';
 import { recordOf, type State } from '../state.js';
 
 /** Begins the time of a record's open offer: its mail was handed over at `at`. */
@@ -29,22 +27,17 @@ export function expireOffers(uuids: readonly string[]): Command<Changed> {
     weight: uuids.length,
     needs: { uuids },
     run(state) {
-      const expired = uuids.filter((uuid) => expire(state, uuid));
-      if (expired.length > 0)
-        state.written.push({
-          write: operatorWrite(state.waitlist.accountId),
-          action: 'offers_expired',
-          uuids: expired,
-        });
+      const expired = uuids.filter((uuid) => expireOrBegin(state, uuid));
+      noteExpired(state, expired);
       return { uuids: expired };
     },
   };
 }
 
-function expire(state: State, uuid: string): boolean {
+function expireOrBegin(state: State, uuid: string): boolean {
   const [record, offer] = [recordOf(state, uuid), openOfferOf(state, uuid)];
   if (!record || !offer) return false;
-  if (stateAt(offer, state.at) === 'expired') return endOffer(state, record, offer, 'expired') === 'expired';
+  if (expire(state, record)) return true;
   if (offer.dueAt !== null && offer.dueAt <= state.at) beginTime(state, record, offer, offer.dueAt);
   return false;
 }

@@ -2,7 +2,7 @@ import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Email } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { RecordDto } from '../queue/record/record.dto.js';
-import type { Found } from '../queue/record/waiter.js';
+import { type Found, isLetIn } from '../queue/record/waiter.js';
 import { CreateSignupDto, SignupDto } from '../signup/signup.dto.js';
 import type { SignupRequest, Sought } from '../signup/signup.service.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
@@ -67,7 +67,8 @@ export class UserDto extends PickType(RecordDto, ['referral_link']) {
   @ApiProperty({
     ...COUNT_SCHEMA,
     nullable: true,
-    description: 'Number of active records ahead; null for an offboarded record, whose turn has come.',
+    description:
+      'Number of active records ahead; null for a record whose turn has come. One that has an offer, or that declined it or let it expire, keeps its last number.',
     example: 0,
   })
   current_priority!: number | null;
@@ -82,11 +83,12 @@ export class UserDto extends PickType(RecordDto, ['referral_link']) {
   user_id!: string;
 
   static from(found: Found): UserDto {
-    const { email, priority, status, amount_referred, referral_link, uuid } = SignupDto.from(found);
+    const { email, priority, amount_referred, referral_link, uuid } = SignupDto.from(found);
     const { hidesCounts, active } = found.waitlist;
     return {
       registered_email: email ?? null,
-      current_priority: status === 'offboarded' ? null : priority,
+      // Existing apps let in whoever gets null.
+      current_priority: isLetIn(found.waiter) ? null : priority,
       total_users: hidesCounts ? null : active,
       total_referrals: amount_referred,
       referral_link,

@@ -1,7 +1,15 @@
-import { AnyText, Count, Flag, Id, NotWith, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
+import { AnyText, Count, Flag, Holds, Id, NotWith, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
-import { LARGE, type PageRequest } from '../queue/record/waiter.js';
-import { nameKeyOf, NamePrefix, REFERRAL_TOKEN, referrerOf, sortFaults } from './list-waiters.dto.js';
+import { type AnyStatus, LARGE, type PageRequest, type Status } from '../queue/record/waiter.js';
+import {
+  anyStatusFault,
+  nameKeyOf,
+  NamePrefix,
+  REFERRAL_TOKEN,
+  referrerOf,
+  sortFaults,
+  STATUS,
+} from './list-waiters.dto.js';
 
 export const SIGNUPS_PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE = 100;
@@ -10,8 +18,9 @@ const TOKEN_LENGTH_MAX = 32;
 const TOKEN = `[0-9A-Za-z_-]{1,${TOKEN_LENGTH_MAX}}`;
 
 export class ListSignupsDto {
+  @NotWith('status', 0)
   @NotWith('name', 0)
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `name`.' })
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `name` or `status`.' })
   offset = 0;
 
   @WholeNumber({
@@ -29,12 +38,13 @@ export class ListSignupsDto {
   @NamePrefix()
   name?: string;
 
+  @NotWith('status')
   @NotWith('name')
   @OneOf({
     optional: true,
     enum: ['queue', 'referrals'],
     description:
-      'Sorts the active Waiters by queue position, the default, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `name`; `referrals` takes an `offset` of at most 10,000.',
+      'Sorts the active Waiters by queue position, the default, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `name` or `status`; `referrals` takes an `offset` of at most 10,000.',
   })
   order?: 'queue' | 'referrals';
 
@@ -55,21 +65,26 @@ export class ListSignupsDto {
   @Flag({ default: false, lenient: true, description: 'Adds `referrer` to each Waiter.' })
   include_referrer = false;
 
+  @NotWith('status', false)
   @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
   offboarded_request = false;
+
+  @Holds('findsFew', anyStatusFault(['name']))
+  @OneOf({ ...STATUS, description: `${STATUS.description} \`any\` needs a \`name\`.` })
+  status?: Status | AnyStatus;
 
   /** @throws Problem `INVALID_REQUEST` */
   static toPage(query: ListSignupsDto): PageRequest {
     const faults = sortFaults(query);
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
-      status: query.offboarded_request ? 'offboarded' : 'waiting',
+      status: query.status ?? (query.offboarded_request ? 'offboarded' : 'waiting'),
       credit: null,
       referredBy: referrersOf(query),
       keys: [],
       search: null,
       name: nameKeyOf(query),
-      order: query.order ?? 'queue',
+      order: query.status === undefined ? (query.order ?? 'queue') : 'id',
       start: query.after_id === undefined ? { offset: query.offset } : { afterId: query.after_id },
       limit: query.limit,
       without: LARGE,

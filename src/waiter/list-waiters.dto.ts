@@ -1,9 +1,11 @@
 import { emailKeyPrefix } from '../platform/contract/email.js';
 import {
   AnyText,
+  broken,
   Count,
   Email,
   Flag,
+  Holds,
   Id,
   NotWith,
   OneOf,
@@ -18,7 +20,7 @@ import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/record/contact.js';
 import { isToken } from '../queue/record/referral-link.js';
-import type { Credit, PageRequest, RecordKey, Search, Status } from '../queue/record/waiter.js';
+import type { AnyStatus, Credit, PageRequest, RecordKey, Search, Status } from '../queue/record/waiter.js';
 import { CREDITS, STATUSES } from '../queue/record/waiter.entity.js';
 import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
@@ -37,6 +39,21 @@ interface Sorted {
   readonly order?: string;
   readonly offset?: number;
   readonly offboarded_request: boolean;
+}
+
+export const STATUS = {
+  optional: true,
+  enum: [...STATUSES, 'any'],
+  description:
+    'Lists the Waiters of this status, sorted by id. `pending` ones have not verified their email yet, and are in no other list; `any` lists all others. Follow the `Link` header to the next page.',
+} as const;
+
+/** The rule that only few Waiters can be listed whatever their status: those of one of these filters. */
+export function anyStatusFault(filters: readonly string[]) {
+  return (status: string, query: Readonly<Record<string, unknown>>) =>
+    status === 'any' && filters.every((filter) => query[filter] === undefined)
+      ? broken('one_of', `must not be any without ${filters.join(' or ')}`)
+      : null;
 }
 
 /** The query parameter `name`. */
@@ -103,13 +120,12 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
   offboarded_request = false;
 
+  @Holds('findsFew', anyStatusFault(['email', 'phone', 'uuid', 'search', 'name']))
   @OneOf({
-    optional: true,
-    enum: STATUSES,
-    description:
-      'Lists the Waiters of this status, sorted by id. `pending` ones have not verified their email yet, and are in no other list. Follow the `Link` header to the next page.',
+    ...STATUS,
+    description: `${STATUS.description} \`any\` needs an \`email\`, \`phone\`, \`uuid\`, \`search\` or \`name\`.`,
   })
-  status?: Status;
+  status?: Status | AnyStatus;
 
   @NotWith('name')
   @OneOf({

@@ -207,6 +207,8 @@ export class WaiterDto extends RecordDto {
       referral_token: record.referral_token,
       removed_date: record.removed_date,
       removed_priority: record.removed_priority,
+      removed_reason: record.removed_reason,
+      offer_expires_at: record.offer_expires_at,
       status: record.status,
       uuid: record.uuid,
       verified: record.verified,

@@ -17,7 +17,7 @@ export class StatisticsController {
   @ApiOperation({
     summary: 'Get the statistics of a waitlist',
     description:
-      'Counts signups, referred ones among them, offboardings, erasures and page views for each day (UTC) of a span of at most 366 days; by default the last 30. It also lists the records with the most referrals. The answer takes the same time for waitlists of any size.',
+      'Counts signups, referred ones among them, offboardings, erasures, offers and what became of them, and page views for each day (UTC) of a span of at most 366 days; by default the last 30. It also lists the records with the most referrals. The answer takes the same time for waitlists of any size.',
   })
   @ApiOkResponse({ description: 'The counts of each day, and the top referrers.', type: WaitlistStatisticsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')

@@ -55,7 +55,8 @@ export class DayStatisticsDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of records that were offboarded, by `removed_date`. Erased records no longer count.',
+    description:
+      'Number of records that were offboarded, by `removed_date`, whatever `removed_reason` is. Erased records and those that came back no longer count.',
     example: 1,
   })
   offboarded!: number;
@@ -63,11 +64,29 @@ export class DayStatisticsDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that were erased.', example: 0 })
   erased!: number;
 
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offers that were made.', example: 2 })
+  offered!: number;
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offers that were accepted.', example: 1 })
+  accepted!: number;
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offers that were declined.', example: 0 })
+  declined!: number;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Number of offers that expired, whatever `offers.on_expiry` did with the person.',
+    example: 0,
+  })
+  expired!: number;
+
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of page views, within some seconds.', example: 80 })
   page_views!: number;
 
-  static from({ day, signups, referred, offboarded, erased, pageViews }: DayStatistics): DayStatisticsDto {
-    return { date: day, signups, referred, offboarded, erased, page_views: pageViews };
+  static from(counts: DayStatistics): DayStatisticsDto {
+    const { day, signups, referred, offboarded, erased, offered, accepted, declined, expired, pageViews } = counts;
+    const offers = { offered, accepted, declined, expired };
+    return { date: day, signups, referred, offboarded, erased, ...offers, page_views: pageViews };
   }
 }
 

@@ -25,6 +25,7 @@ import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from '.
 import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
 import { PUBLIC_KEY_SCHEMA, SLUG_SCHEMA } from './waitlist-keys.js';
 import { MailSettingsDto, MailSettingsViewDto } from './mails.dto.js';
+import { OfferSettingsDto, OfferSettingsViewDto } from './offers.dto.js';
 import {
   DEFAULTS,
   type GivenSettings,
@@ -67,8 +68,13 @@ const HIDE_COUNTS = { description: 'Whether the public view hides its `statistic
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
 const STATISTIC = {
   current_signups: { ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 },
+  offered_signups: { ...COUNT_SCHEMA, description: 'Number of records with an offer that is open.', example: 1 },
   offboarded_signups: { ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 },
-  total_signups: { ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 },
+  total_signups: {
+    ...COUNT_SCHEMA,
+    description: 'Number of all records, active, offered and offboarded.',
+    example: 43,
+  },
   referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
   pending_signups: {
     ...COUNT_SCHEMA,
@@ -203,6 +209,7 @@ export class CreateWaitlistDto extends IntersectionType(
   SettingsDto,
   TrustSettingsDto,
   MailSettingsDto,
+  OfferSettingsDto,
   DisplaySettingsDto,
 ) {
   static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
@@ -224,6 +231,7 @@ export class CreateWaitlistDto extends IntersectionType(
       display: DisplaySettingsDto.toDisplay(body),
       ...TrustSettingsDto.toTrust(body),
       ...MailSettingsDto.toMails(body),
+      ...OfferSettingsDto.toOffers(body),
     } satisfies GivenSettings;
   }
 }
@@ -249,6 +257,9 @@ export class ListWaitlistsDto {
 export class StatisticsDto {
   @ApiProperty(STATISTIC.current_signups)
   current_signups!: number;
+
+  @ApiProperty(STATISTIC.offered_signups)
+  offered_signups!: number;
 
   @ApiProperty(STATISTIC.offboarded_signups)
   offboarded_signups!: number;
@@ -333,10 +344,16 @@ class WaitlistFieldsDto {
 }
 
 /** A waitlist as its owner sees it. */
-export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, MailSettingsViewDto, DisplayDto) {
+export class WaitlistDto extends IntersectionType(
+  WaitlistFieldsDto,
+  TrustDto,
+  MailSettingsViewDto,
+  OfferSettingsViewDto,
+  DisplayDto,
+) {
   /** A list has no `waiting`, because counting it takes some milliseconds for each waitlist. */
   static from(waitlist: WordedWaitlist, waiting?: Waiting): WaitlistDto {
-    const { active, offboarded, referredActive, referredOffboarded } = waitlist;
+    const { active, offered, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
       id: waitlist.id,
       public_key: waitlist.publicKey,
@@ -353,8 +370,9 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, M
       hide_counts: waitlist.hidesCounts,
       statistics: {
         current_signups: active,
+        offered_signups: offered,
         offboarded_signups: offboarded,
-        total_signups: active + offboarded,
+        total_signups: active + offered + offboarded,
         referred_signups: referredActive + referredOffboarded,
         ...(waiting && { pending_signups: waiting.pending, withheld_signups: waiting.withheld }),
       },
@@ -364,6 +382,7 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, M
       created_at: timestamp(waitlist.createdAt),
       ...TrustDto.of(waitlist),
       ...MailSettingsViewDto.of(waitlist),
+      ...OfferSettingsViewDto.of(waitlist),
       ...DisplayDto.of(waitlist),
     };
   }
@@ -381,6 +400,7 @@ const OWNER_ONLY = [
   'mail_text',
   'mail_on_offboarding',
   'mail_on_signup',
+  'offers',
   'contact',
 ] as const;
 

@@ -5,7 +5,7 @@ import { known, mapped, type Query, select, together } from '../../platform/data
 import type { Row, Table } from '../../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from '../record/waiter.js';
-import { CREDIT_CODES, CREDITS, STATUS_CODES, WaiterEntity } from '../record/waiter.entity.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES, STATUSES, WaiterEntity } from '../record/waiter.entity.js';
 
 /** Records that the embedded database counts at most for one position. Counting for a whole page takes some 10 ms. */
 const AHEAD_MAX = 100;
@@ -88,6 +88,12 @@ export class ListingStore {
           const waiters = found.flat().sort((one, other) => one.id - other.id);
           return waiters.slice(0, limit);
         },
+      );
+    // `waiter_name` orders names only within one status.
+    if (listing.namePrefix !== null && listing.status === 'any')
+      return mapped(
+        together(ANY_STATUS.map((status) => this.findPage(waitlistId, { ...listing, status }, window, page))),
+        (found) => found.flat().sort(byName).slice(0, limit),
       );
     const pages = rangesOf(listing, from).map((range) => {
       const conditions: Condition[] = [filterOf(waitlistId, listing), range];
@@ -294,6 +300,8 @@ const KEYS = {
   uuid: { column: 'uuid', index: 'waiter_uuid' },
   referralToken: { column: 'referral_token', index: 'waiter_token' },
 } as const satisfies Record<RecordKey['column'], object>;
+/** The statuses of records that were in the queue. */
+const ANY_STATUS = STATUSES.filter((status) => status !== 'pending');
 const ANY: Condition = { sql: 'TRUE', values: [] };
 /** Above all other characters. */
 const LAST_CHARACTER = '\u{10FFFF}';
@@ -305,10 +313,10 @@ function aheadBySeq(rows: readonly Ahead[]): ReadonlyMap<number, number> {
 function filterOf(waitlistId: number, listing: Listing): Condition {
   const { status, credit, referredBy, keys, emailPrefix, namePrefix } = listing;
   const conditions: Condition[] = [
-    {
-      sql: 'w.waitlist_id = ? AND w.status = ?',
-      values: [waitlistId, STATUS_CODES[status]],
-    },
+    { sql: 'w.waitlist_id = ?', values: [waitlistId] },
+    status === 'any'
+      ? { sql: `w.status IN (${ANY_STATUS.map((each) => STATUS_CODES[each]).join(', ')})`, values: [] }
+      : { sql: 'w.status = ?', values: [STATUS_CODES[status]] },
     ...(credit === null ? [] : [{ sql: 'w.credit = ?', values: [CREDIT_CODES[credit]] }]),
     ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
   ];
@@ -321,6 +329,11 @@ function filterOf(waitlistId: number, listing: Listing): Condition {
   if (emailPrefix !== null) conditions.push({ sql: 'w.email_key < ?', values: [`${emailPrefix}${LAST_CHARACTER}`] });
   if (namePrefix !== null) conditions.push({ sql: 'w.name_key < ?', values: [`${namePrefix}${LAST_CHARACTER}`] });
   return { sql: conditions.map(({ sql }) => sql).join(' AND '), values: conditions.flatMap(({ values }) => values) };
+}
+
+/** By name key as the column compares it, byte by byte, then by id. */
+function byName(one: StoredWaiter, other: StoredWaiter): number {
+  return Buffer.compare(Buffer.from(one.nameKey ?? ''), Buffer.from(other.nameKey ?? '')) || one.id - other.id;
 }
 
 /** The index that has a listing's records in its order. The referrals of some records are few enough to sort. */

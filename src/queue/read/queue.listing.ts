@@ -115,7 +115,7 @@ export class QueueListing {
     ] as const;
     // In queue order, the offset is the position of the first record. Only active records have to be counted.
     const first = axis === QUEUE_AXIS && 'offset' in request.start ? request.start.offset : null;
-    const isPositioned = first !== null || status !== 'waiting';
+    const isPositioned = first !== null || (status !== 'waiting' && status !== 'any');
     const [waitlist, counted, records] = await (isPositioned ? session.commit(queries) : session.all(queries));
     const shown = records.slice(0, limit);
     const waiters = isPositioned

@@ -1,8 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { COUNT_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../../platform/contract/formats.js';
+import {
+  COUNT_SCHEMA,
+  openEnum,
+  TIME_SCHEMA,
+  timestamp,
+  TIMESTAMP_SCHEMA,
+  UUID_SCHEMA,
+} from '../../platform/contract/formats.js';
 import { ANSWER_LENGTH_MAX, QUESTION_LENGTH_MAX } from '../settings/questions.js';
 import type { Waiter } from './waiter.js';
-import { type Status, STATUSES } from './waiter.entity.js';
+import { REMOVED_REASONS, type RemovedReason, type Status, STATUSES } from './waiter.entity.js';
 import { referralLink, type SignupPage, signupPage, TOKEN_SCHEMA } from './referral-link.js';
 
 /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
@@ -20,7 +27,7 @@ export const ANSWER_VALUE_SCHEMA = {
 export const PRIORITY = {
   ...COUNT_SCHEMA,
   description:
-    'Number of active records ahead; 0 is first. An offboarded record keeps its last priority; a pending one has all active records ahead.',
+    'Number of active records ahead; 0 is first. An offered or offboarded record keeps its last priority; a pending one has all active records ahead.',
   example: 0,
 } as const;
 
@@ -56,13 +63,37 @@ export class RecordDto {
   })
   removed_date!: string | null;
 
-  @ApiProperty({ ...COUNT_SCHEMA, nullable: true, description: 'The priority at offboarding, or null.', example: null })
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    nullable: true,
+    description: 'The priority when the record left the queue; null unless it is offboarded.',
+    example: null,
+  })
   removed_priority!: number | null;
+
+  @ApiProperty({
+    ...openEnum(REMOVED_REASONS),
+    nullable: true,
+    description:
+      'Why the record is offboarded: `by_owner`, or because its offer was `accepted`, was `declined` or has `expired`. Only the first two were let in. Null in the queue, and for records of earlier versions, which count as `by_owner`.',
+    example: null,
+  })
+  removed_reason!: RemovedReason | null;
+
+  @ApiProperty({
+    ...TIME_SCHEMA,
+    type: String,
+    nullable: true,
+    description:
+      'When the open offer expires, ISO 8601 in UTC. Null without one, for one that never expires, and until its mail is sent: its time begins then, at the latest a day after it was made.',
+    example: null,
+  })
+  offer_expires_at!: string | null;
 
   @ApiProperty({
     ...openEnum(STATUSES),
     description:
-      '`waiting`: in the queue. `offboarded`: removed from it by the owner. `pending`: not in the queue until the email is verified.',
+      '`waiting`: in the queue. `offered`: out of it while an offer is open. `offboarded`: removed from it, for the reason in `removed_reason`. `pending`: not in the queue until the email is verified.',
     example: 'waiting',
   })
   status!: Status;
@@ -85,7 +116,10 @@ export function recordFields(waiter: Waiter, waitlist: SignupPage): RecordDto {
     referral_link: referralLink(signupPage(waitlist), waiter.referralToken),
     referral_token: waiter.referralToken,
     removed_date: waiter.removedAt && timestamp(waiter.removedAt),
-    removed_priority: waiter.status === 'offered' ? null : waiter.removedPriority,
+    // An offered record keeps its place in the column, and is not removed.
+    removed_priority: waiter.status === 'offboarded' ? waiter.removedPriority : null,
+    removed_reason: waiter.removedReason,
+    offer_expires_at: waiter.offerExpiresAt && waiter.offerExpiresAt.toISOString(),
     status: waiter.status,
     uuid: waiter.uuid,
     verified: waiter.verified,

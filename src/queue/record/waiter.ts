@@ -77,6 +77,11 @@ export interface Waiter extends StoredWaiter {
   readonly priority: number;
 }
 
+/** Whether the turn of a record has come: of an earlier version's, nobody knows a reason, and the owner removed it. */
+export function isLetIn({ status, removedReason }: Pick<StoredWaiter, 'status' | 'removedReason'>): boolean {
+  return status === 'offboarded' && removedReason !== 'declined' && removedReason !== 'expired';
+}
+
 /** The answer to a signup or a lookup. */
 export interface Found {
   readonly waiter: Waiter;
@@ -104,9 +109,12 @@ export interface Search {
   readonly keys: readonly RecordKey[];
 }
 
+/** Every status but `pending`. Only with `keys`, `search` or `name`: no index has these records in another order. */
+export type AnyStatus = 'any';
+
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
-  readonly status: Status;
+  readonly status: Status | AnyStatus;
   /** Only records with this credit; null for all. */
   readonly credit: Credit | null;
   /** Only records that the record of one of these tokens referred, or that anyone referred. */

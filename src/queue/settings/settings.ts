@@ -1,5 +1,6 @@
 import type { FraudRules } from '../../fraud/fraud-rules.js';
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
+import type { OfferRules } from './offer-rules.js';
 import { changeQuestions, type GivenQuestion } from './questions.js';
 import type { Display, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 
@@ -23,6 +24,7 @@ export const SETTINGS = [
   'sealedCaptchaSecret',
   'mailOnOffboarding',
   'mailOnSignup',
+  'offers',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 
@@ -48,24 +50,26 @@ const NO_EMAIL: FieldFault = {
 
 /** Settings to change. An omitted one keeps its value. */
 export interface SettingChanges extends Partial<
-  Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions' | 'display' | 'fraud'>
+  Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions' | 'display' | 'fraud' | 'offers'>
 > {
   readonly requiredContact?: Partial<RequiredContact>;
   /** All questions to ask from now on. */
   readonly questions?: readonly GivenQuestion[];
   readonly display?: Partial<Display>;
   readonly fraud?: Partial<FraudRules>;
+  readonly offers?: Partial<OfferRules>;
 }
 
 /** The settings with the changes applied. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
 export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
-  const { requiredContact, questions, display, fraud, ...others } = changes;
+  const { requiredContact, questions, display, fraud, offers, ...others } = changes;
   const changed = {
     ...current,
     ...(given(others) as Partial<Settings>),
     requiredContact: { ...current.requiredContact, ...requiredContact },
     display: { ...current.display, ...given(display ?? {}) },
     fraud: { ...current.fraud, ...given(fraud ?? {}) },
+    offers: offers ? { ...current.offers, ...given(offers) } : current.offers,
     sealedCaptchaSecret: sealedCaptchaSecretAfter(current, changes),
   };
   const { malformed, broken, ...newQuestions } = changeQuestions(current, questions);

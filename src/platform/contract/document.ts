@@ -36,6 +36,10 @@ export const DOCUMENTS = {
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
       ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For members and account keys.'],
       [
+        'Offer',
+        'Keep seats for the first of the queue, check the codes of their offers, and bring people back. For members and account keys.',
+      ],
+      [
         'Webhook',
         'Send the events of a waitlist to other systems, and see what was delivered. For members and account keys.',
       ],

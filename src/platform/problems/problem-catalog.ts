@@ -145,8 +145,9 @@ const CATALOG = {
   },
   OFFER_NOT_FOUND: {
     status: 404,
-    detail: 'There is no such offer.',
-    remedy: 'The code is unknown, was replaced by another, or its person was erased.',
+    detail: 'There is no offer with this code.',
+    remedy:
+      'Check the code. One that was replaced by a new link is unknown, as are codes of erased people and of other accounts.',
   },
   NO_IMPORT_FOUND: {
     status: 404,

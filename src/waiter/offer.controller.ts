@@ -1,0 +1,165 @@
+import { Body, Controller, HttpCode, Post, type StreamableFile } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { CurrentCaller, MemberOrKey } from '../auth/access.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
+import type { Caller } from '../auth/caller.js';
+import { IdParam, UuidParam } from '../platform/contract/fields.js';
+import { jsonArray } from '../platform/http/json-array.js';
+import type { AccountWrite } from '../platform/idempotency/account-write.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { isLongCall, RECORDS_BODY_MAX_BYTES, RECORDS_PER_CALL_MAX } from './bounds.js';
+import { uuidsOf } from './named-signups.dto.js';
+import {
+  MakeOffersDto,
+  OfferCodeDto,
+  OfferDto,
+  OfferedWaiterDto,
+  OfferLinkDto,
+  ReturnWaitersDto,
+} from './offer.dto.js';
+import { OfferService } from './offer.service.js';
+import { WaiterDto } from './waiter.dto.js';
+
+/** `/docs` fills in the first one, which changes nothing. */
+const NEW_OFFERS = {
+  preview: { summary: 'Who would be next', value: { count: 10, dry_run: true } },
+  next: { summary: 'The first of the queue', value: { count: 10 } },
+};
+
+@ApiTags('Offer')
+@ApiExtraModels(OfferedWaiterDto, WaiterDto)
+@Controller('api/v1')
+export class OfferController {
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly offers: OfferService,
+    private readonly reader: QueueReader,
+  ) {}
+
+  @Post('waitlist/:waitlist_id/offer')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
+  @Repeatable()
+  @HttpCode(200)
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
+  @ApiOperation({
+    summary: 'Offer Waiters a seat',
+    description:
+      'Offers a seat to Waiters, the first of the queue or those in `signups`, all of them or none. They leave the queue, and keep their last `priority` until they accept, decline, or the time is over. With a service that sends mail, each with an email is mailed the link, and its time begins then. Returns those who got an offer, in the order of the queue or of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are not waiting.',
+  })
+  @ApiBody({ type: MakeOffersDto, examples: NEW_OFFERS })
+  @ApiOkResponse({
+    description: 'The offered Waiters. In a dry run, those who would be, as they are.',
+    schema: { type: 'array', maxItems: RECORDS_PER_CALL_MAX, items: { $ref: getSchemaPath(OfferedWaiterDto) } },
+  })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async makeOffers(
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
+    @IdParam('waitlist_id', 1) id: number,
+    @Body() body: MakeOffersDto,
+  ): Promise<OfferedWaiterDto[] | StreamableFile> {
+    const waitlist = await this.waitlists.get(caller, id);
+    const request = MakeOffersDto.toRequest(body);
+    const { accountUuid } = caller;
+    if (body.dry_run) {
+      const view = { waitlist, accountUuid, totalCurrently: waitlist.active };
+      return jsonArray(await this.offers.preview(id, request), async (some) => {
+        const waiters = await this.reader.findByUuids(id, some);
+        return waiters.filter(({ status }) => status === 'waiting').map((waiter) => WaiterDto.from(waiter, view));
+      });
+    }
+    const { uuids, active } = await this.offers.make(id, request, write);
+    const view = { waitlist, accountUuid, totalCurrently: active };
+    return jsonArray(uuids, async (some) => {
+      const [waiters, links] = await Promise.all([
+        this.reader.findByUuids(id, some),
+        this.offers.linksOf(waitlist, some),
+      ]);
+      return waiters.map((waiter) => OfferedWaiterDto.withLink(waiter, view, links.get(waiter.uuid)));
+    });
+  }
+
+  @Post('waitlist/:waitlist_id/return')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
+  @Repeatable()
+  @HttpCode(200)
+  @RouteConfig({ bodyMaxBytes: RECORDS_BODY_MAX_BYTES, isLongWork: isLongCall })
+  @ApiOperation({
+    summary: 'Return Waiters to the queue',
+    description:
+      'Lets offered and offboarded Waiters wait again, whoever removed them, all of them or none, at the position that their signup, referrals and spots give now. An open or accepted offer of theirs is withdrawn. Returns those who came back, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are neither offered nor offboarded.',
+  })
+  @ApiOkResponse({
+    description: 'The Waiters who came back.',
+    schema: { type: 'array', maxItems: RECORDS_PER_CALL_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
+  })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async returnWaiters(
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
+    @IdParam('waitlist_id', 1) id: number,
+    @Body() body: ReturnWaitersDto,
+  ): Promise<WaiterDto[] | StreamableFile> {
+    const waitlist = await this.waitlists.get(caller, id);
+    const { uuids, active } = await this.offers.returnToQueue(id, uuidsOf(body), write);
+    const view = { waitlist, accountUuid: caller.accountUuid, totalCurrently: active };
+    return jsonArray(uuids, async (some) => {
+      const waiters = await this.reader.findByUuids(id, some);
+      return waiters.map((waiter) => WaiterDto.from(waiter, view));
+    });
+  }
+
+  @Post('offer/check')
+  @MemberOrKey({ role: 'viewer', scope: 'read' })
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Check the code of an offer',
+    description:
+      'Returns what became of the offer that a code belongs to, and its person. It changes nothing. A code is a secret of that person: bind it to one user of your product, once.',
+  })
+  @ApiOkResponse({ description: 'The offer.', type: OfferDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'OFFER_NOT_FOUND')
+  async checkOffer(@CurrentCaller() caller: Caller, @Body() { code }: OfferCodeDto): Promise<OfferDto> {
+    return OfferDto.from(await this.offers.check(caller, code), caller.accountUuid);
+  }
+
+  @Post('offer/accept')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
+  @Repeatable()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Accept an offer',
+    description:
+      'Accepts the offer that a code belongs to, as its person does on the page of the offer. A repeat for an accepted offer changes nothing.',
+  })
+  @ApiOkResponse({ description: 'The accepted offer.', type: OfferDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'OFFER_NOT_FOUND', 'OFFER_ENDED', ...REPEAT_PROBLEMS)
+  async acceptOffer(
+    @CurrentCaller() caller: Caller,
+    @Write() write: AccountWrite,
+    @Body() { code }: OfferCodeDto,
+  ): Promise<OfferDto> {
+    return OfferDto.from(await this.offers.accept(code, write), caller.accountUuid);
+  }
+
+  @Post('signup/:uuid/offer_link')
+  @MemberOrKey({ role: 'editor', scope: 'manage' })
+  @Repeatable()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Make a new link for an open offer',
+    description:
+      'Returns the page of the offer with a new code, which mails that are still to go have too. The code before is unknown from then on. The time of the offer goes on.',
+  })
+  @ApiOkResponse({ description: 'The new link.', type: OfferLinkDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'NO_WAITER_FOUND', 'OFFER_ENDED', ...REPEAT_PROBLEMS)
+  async renewOfferLink(
+    @Write() write: AccountWrite,
+    @UuidParam('uuid', 'The `uuid` of the record.') uuid: string,
+  ): Promise<OfferLinkDto> {
+    return { offer_url: await this.offers.renewLink(uuid, write) };
+  }
+}

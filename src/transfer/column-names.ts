@@ -23,6 +23,8 @@ export const COLUMNS = [
   'spots_advanced',
   'removed_date',
   'removed_priority',
+  'removed_reason',
+  'joined_priority',
   'uuid',
   'metadata',
   'question_1',

@@ -39,6 +39,9 @@ const WAITER: StoredWaiter = {
   offerExpiresAt: null,
   joinedPriority: null,
   removedPriority: 3,
+  removedReason: 'accepted',
+  joinedPriority: 7,
+  offerExpiresAt: null,
   createdAt: new Date('2026-11-20T09:30:00.123Z'),
 };
 const QUESTIONS = {
@@ -86,6 +89,8 @@ describe('the cells of a record', () => {
       spotsAdvanced: 2,
       removedAt: WAITER.removedAt,
       removedPriority: 3,
+      removedReason: 'accepted',
+      joinedPriority: 7,
       uuid: WAITER.uuid,
       metadata: WAITER.metadata,
       answers: [

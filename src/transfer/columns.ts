@@ -13,7 +13,7 @@ import { LEVELS_MAX, VALUES_MAX } from '../platform/http/body-and-query.js';
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/record/contact.js';
-import { type Credit, CREDITS } from '../queue/record/waiter.entity.js';
+import { type Credit, CREDITS, REMOVED_REASONS, type RemovedReason } from '../queue/record/waiter.entity.js';
 import type { NamedAnswer } from '../queue/import/import-questions.js';
 import type { ScannedWaiter } from '../queue/read/queue.scanner.js';
 import { ANSWER_LENGTH_MAX, QUESTION_LENGTH_MAX, type Questions } from '../queue/settings/questions.js';
@@ -65,7 +65,10 @@ export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWa
     credit_reasons: waiter.creditReasons.join(',') || null,
     spots_advanced: waiter.spotsAdvanced,
     removed_date: waiter.removedAt && waiter.removedAt.toISOString(),
-    removed_priority: waiter.removedPriority,
+    // An offered record is exported as waiting: its offer stays behind.
+    removed_priority: waiter.status === 'offboarded' ? waiter.removedPriority : null,
+    removed_reason: waiter.removedReason,
+    joined_priority: waiter.joinedPriority,
     uuid: waiter.uuid,
     metadata: waiter.metadata,
     question_1: first?.question_value ?? null,
@@ -117,6 +120,9 @@ export interface Line {
   readonly removedAt: Date | null;
   /** Null if there is no `removedAt`, and where the file does not say. */
   readonly removedPriority: number | null;
+  /** As `removedPriority`. */
+  readonly removedReason: RemovedReason | null;
+  readonly joinedPriority: number | null;
   /** In lower case. */
   readonly uuid: string | null;
   readonly metadata: JsonObject | null;
@@ -149,6 +155,9 @@ export function readLine(cells: Cells, region: string | null, { kept, guessed }:
   const removedPriority = reader.number('removed_priority');
   if (removedPriority !== null && removedAt === null && !cells.removed_date)
     reader.addFault('removed_date', 'required', 'is required with removed_priority', 'removed_priority');
+  const removedReason = reader.removedReason();
+  if (removedReason !== null && removedAt === null && !cells.removed_date)
+    reader.addFault('removed_date', 'required', 'is required with removed_reason', 'removed_reason');
   const line: Line = {
     email,
     registeredEmail: 'registered_email' in cells ? reader.registeredEmail() : email,
@@ -167,6 +176,8 @@ export function readLine(cells: Cells, region: string | null, { kept, guessed }:
     spotsAdvanced: reader.number('spots_advanced') ?? 0,
     removedAt,
     removedPriority: removedAt && removedPriority,
+    removedReason: removedAt && removedReason,
+    joinedPriority: reader.number('joined_priority'),
     uuid: reader.uuid(),
     metadata: reader.metadata(kept),
     answers: reader.answers(),
@@ -268,11 +279,11 @@ class CellReader {
   }
 
   credit(): Credit | null {
-    const cell = this.cell('credit').trim();
-    if (cell === '') return null;
-    return (
-      CREDITS.find((credit) => credit === cell) ?? this.addFault('credit', 'one_of', `must be ${CREDITS.join(' or ')}`)
-    );
+    return this.oneOf('credit', CREDITS);
+  }
+
+  removedReason(): RemovedReason | null {
+    return this.oneOf('removed_reason', REMOVED_REASONS);
   }
 
   /** In the order of the reasons, each once. */
@@ -356,6 +367,12 @@ class CellReader {
     if (!JSON_SURROGATE.test(JSON.stringify(value))) return value;
     this.addFault(column, 'characters', 'must not hold a lone surrogate');
     return undefined;
+  }
+
+  private oneOf<Word extends string>(column: Column, words: readonly Word[]): Word | null {
+    const cell = this.cell(column).trim();
+    if (cell === '') return null;
+    return words.find((word) => word === cell) ?? this.addFault(column, 'one_of', `must be ${words.join(' or ')}`);
   }
 
   private cell(column: Column): string {

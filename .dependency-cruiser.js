@@ -20,7 +20,7 @@ const ARROWS = {
 /** The folders of the queue, and what each may import besides itself. */
 const QUEUE_ARROWS = {
   settings: [],
-  offers: [],
+  offers: ['settings'],
   order: ['settings', 'record'],
   record: ['settings', 'order'],
   read: ['settings', 'order', 'record'],

@@ -6,6 +6,7 @@ import { DayStore } from './order/day.store.js';
 import { Ledger } from './order/ledger.js';
 import { OfferEntity } from './offers/offer.entity.js';
 import { OfferCodes } from './offers/offer-codes.js';
+import { OfferReader } from './offers/offer.reader.js';
 import { OfferStore } from './offers/offer.store.js';
 import { OfferSweeper } from './maintenance/offer-sweeper.js';
 import { ErasedWaiterEntity } from './record/erased-waiter.entity.js';
@@ -52,6 +53,7 @@ const ENTRY_POINTS = [
   SignupDeliveries,
   OfferStore,
   OfferCodes,
+  OfferReader,
 ];
 
 /** Who is before whom. It alone writes records and the state of a queue. */

@@ -11,6 +11,7 @@ import { type OfferState, stateAt } from '../queue/offers/offer.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { LARGE, type PageRequest } from '../queue/record/waiter.js';
 import { answerOffer } from '../queue/write/commands/answer-offer.js';
+import type { Moved } from '../queue/write/commands/offboard.js';
 import { makeOffers, type OfferRequest } from '../queue/write/commands/make-offers.js';
 import { replaceOfferCode } from '../queue/write/commands/replace-offer-code.js';
 import { returnWaiters } from '../queue/write/commands/return.js';
@@ -20,12 +21,6 @@ import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
 /** Who gets an offer, and for how long. */
 export type GivenOffers = Pick<OfferRequest, 'selection' | 'hours'>;
-
-/** The records that a call changed, in its order, and the number of active ones after it. */
-export interface ChangedRecords {
-  readonly uuids: readonly string[];
-  readonly active: number;
-}
 
 /** An offer with its person. */
 export interface FoundOffer extends FoundWaiter {
@@ -62,13 +57,13 @@ export class OfferService {
    * caller reads the records, and their links by {@link linksOf}.
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async make(waitlistId: number, { selection, hours }: GivenOffers, write: AccountWrite): Promise<ChangedRecords> {
+  async make(waitlistId: number, { selection, hours }: GivenOffers, write: AccountWrite): Promise<Moved> {
     const count = 'next' in selection ? selection.next : selection.uuids.length;
     const work = () => {
       const codes = Array.from({ length: count }, () => this.codes.make());
       return this.writer.submit(waitlistId, makeOffers({ selection, hours, codes }, write));
     };
-    return this.writes.once<ChangedRecords>(write, work, ({ uuids, counts }) => ({
+    return this.writes.once<Moved>(write, work, ({ uuids, counts }) => ({
       uuids,
       active: counts.active as number,
     }));
@@ -91,8 +86,8 @@ export class OfferService {
    * Lets offered and offboarded records wait again, all or none, and returns the uuids of those that came back.
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async returnToQueue(waitlistId: number, uuids: readonly string[], write: AccountWrite): Promise<ChangedRecords> {
-    return this.writes.once<ChangedRecords>(
+  async returnToQueue(waitlistId: number, uuids: readonly string[], write: AccountWrite): Promise<Moved> {
+    return this.writes.once<Moved>(
       write,
       () => this.writer.submit(waitlistId, returnWaiters(uuids, write)),
       (done) => ({ uuids: done.uuids, active: done.counts.active as number }),

@@ -6,7 +6,7 @@ import type { Reach } from '../platform/reach.js';
 import type { Changed } from '../queue/write/command.js';
 import { decideReferrals } from '../queue/write/commands/decide-referrals.js';
 import { erase } from '../queue/write/commands/erase.js';
-import { offboard, type Offboarded, type Selection } from '../queue/write/commands/offboard.js';
+import { type Moved, offboard, type Selection } from '../queue/write/commands/offboard.js';
 import { type Refused, refuseReferrals } from '../queue/write/commands/refuse-referrals.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
@@ -40,7 +40,7 @@ export class WaiterService {
    * The caller reads the records: they can be large, and the queue's lock must be short.
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link AccountWriteService.once}
    */
-  async offboard(waitlistId: number, selection: Selection, write: AccountWrite): Promise<Offboarded> {
+  async offboard(waitlistId: number, selection: Selection, write: AccountWrite): Promise<Moved> {
     return this.writes.once(
       write,
       () => this.writer.submit(waitlistId, offboard(selection, write)),

@@ -22,6 +22,8 @@ export interface AccountChange {
   readonly uuids: readonly string[];
   /** Counts of the response that cannot be read again later. */
   readonly counts?: { readonly active: number };
+  /** Whether the response holds a new secret: see `WriteRecord`. */
+  readonly isSecret?: boolean;
 }
 
 /** The `new_signup` of a new record. Its deliveries are made later (signup-deliveries.ts). */

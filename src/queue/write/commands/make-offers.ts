@@ -5,11 +5,11 @@ import type { Offer } from '../../offers/offer.js';
 import { dayOf } from '../../order/day-counts.js';
 import type { StoredWaiter } from '../../record/waiter.js';
 import { offerRules } from '../../settings/offer-rules.js';
-import { BATCH_MAX, type Changed, type Command } from '../command.js';
+import { BATCH_MAX, type Command } from '../command.js';
 import { firstTime, isMailed, mailOffer } from '../offers.js';
 import { emit, type State } from '../state.js';
 import { vacate } from '../vacate.js';
-import { needsOf, OFFBOARDING_MAX_MS, select, type Selection } from './offboard.js';
+import { type Moved, needsOf, OFFBOARDING_MAX_MS, select, type Selection } from './offboard.js';
 
 /** Offers by hand, or by a run of the release plan. */
 export interface OfferRequest {
@@ -26,7 +26,7 @@ export interface OfferRequest {
  * Keeps a seat for each of the waiting records of a selection, and takes them out of the queue. Returns those that this
  * call offered a seat, in the order of the selection.
  */
-export function makeOffers(request: OfferRequest, write: AccountWrite): Command<Changed> {
+export function makeOffers(request: OfferRequest, write: AccountWrite): Command<Moved> {
   const { weight, ...needs } = needsOf(request.selection);
   return {
     kind: 'offer',
@@ -34,11 +34,13 @@ export function makeOffers(request: OfferRequest, write: AccountWrite): Command<
     needs: { ...needs, write },
     ...(weight > BATCH_MAX && { deadlineMs: OFFBOARDING_MAX_MS }),
     run(state) {
-      const done = state.done.get(write.id);
-      if (done) return { uuids: done };
+      const { waitlist, done, written } = state;
+      const doneBefore = done.get(write.id);
+      if (doneBefore) return { uuids: doneBefore, active: waitlist.active };
       const uuids = offer(state, request);
-      state.written.push({ write, action: 'offers_made', uuids });
-      return { uuids };
+      const result = { uuids, active: waitlist.active };
+      written.push({ write, action: 'offers_made', uuids, counts: { active: result.active }, isSecret: true });
+      return result;
     },
   };
 }

@@ -12,9 +12,9 @@ export const OFFBOARDING_MAX_MS = 20_000;
 export type Selection =
   { readonly ids: readonly number[] } | { readonly uuids: readonly string[] } | { readonly next: number };
 
-/** The records that an offboarding removed. */
-export interface Offboarded extends Changed {
-  /** Active records of the waitlist after the offboarding. */
+/** The records that a command took out of the queue, or brought back. */
+export interface Moved extends Changed {
+  /** Active records of the waitlist after the command. */
   readonly active: number;
 }
 
@@ -22,7 +22,7 @@ export interface Offboarded extends Changed {
  * Offboards the active records of a selection, and the offered ones that it names, all or none. Returns those that this
  * call removed, in the order of the selection.
  */
-export function offboard(selection: Selection, write: AccountWrite): Command<Offboarded> {
+export function offboard(selection: Selection, write: AccountWrite): Command<Moved> {
   const { weight, ...needs } = needsOf(selection);
   return {
     kind: 'offboard',

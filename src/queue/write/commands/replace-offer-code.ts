@@ -30,7 +30,7 @@ export function replaceOfferCode(
       replaceCode(state, offer, code);
       const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
       if (!('id' in origin)) mailOffer(state, record);
-      state.written.push({ write, action: 'offer_link_made', uuids: [uuid] });
+      state.written.push({ write, action: 'offer_link_made', uuids: [uuid], isSecret: true });
       return { uuids: [uuid] };
     },
   };

@@ -1,23 +1,24 @@
 import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
-import { BATCH_MAX, type Changed, type Command } from '../command.js';
+import { BATCH_MAX, type Command } from '../command.js';
 import { expire, noteExpired, withdrawOffers } from '../offers.js';
 import { changeStatus, emit, IN_QUEUE, idsOf } from '../state.js';
-import { OFFBOARDING_MAX_MS } from './offboard.js';
+import { type Moved, OFFBOARDING_MAX_MS } from './offboard.js';
 
 /**
  * Lets offered and offboarded records wait again, at the place that their facts give now. Others are left out, also one
  * that an offer whose time is over puts at the end of the queue. Returns those that this call brought back, in the
  * given order.
  */
-export function returnWaiters(uuids: readonly string[], write: AccountWrite): Command<Changed> {
+export function returnWaiters(uuids: readonly string[], write: AccountWrite): Command<Moved> {
   return {
     kind: 'return',
     weight: uuids.length,
     needs: { uuids, write },
     ...(uuids.length > BATCH_MAX && { deadlineMs: OFFBOARDING_MAX_MS }),
     run(state) {
-      const done = state.done.get(write.id);
-      if (done) return { uuids: done };
+      const { waitlist, done, written } = state;
+      const doneBefore = done.get(write.id);
+      if (doneBefore) return { uuids: doneBefore, active: waitlist.active };
       const ids = [...new Set(idsOf(state, uuids))];
       const named = () => ids.flatMap((id) => state.records.get(id) ?? []);
       const expired = named().filter((record) => expire(state, record));
@@ -31,9 +32,9 @@ export function returnWaiters(uuids: readonly string[], write: AccountWrite): Co
         withdrawOffers(state, uuid);
         emit(state, 'returned_signup', uuid);
       }
-      const changed = { uuids: returning.map(({ uuid }) => uuid) };
-      state.written.push({ write, action: 'waiters_returned', ...changed });
-      return changed;
+      const result = { uuids: returning.map(({ uuid }) => uuid), active: waitlist.active };
+      written.push({ write, action: 'waiters_returned', uuids: result.uuids, counts: { active: result.active } });
+      return result;
     },
   };
 }

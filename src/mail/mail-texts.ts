@@ -1,4 +1,5 @@
 import { textsInLanguage } from '../../web/page/catalogs.js';
+import { momentIn } from '../../web/page/moment.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import type { MemberMailKind } from '../outbox/member-mail.entity.js';
 import { nonBlank } from '../queue/record/contact.js';
@@ -7,6 +8,8 @@ import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { MEMBER_TEXTS } from './member-texts.js';
+
+const SAMPLE_MS = 48 * 3_600_000;
 
 /** The settings that mails show, and the owner's words. */
 export interface MailedWaitlist extends Pick<
@@ -93,13 +96,59 @@ function ownWelcome(
   };
 }
 
+/** What the mails of an open offer hold. */
+export interface Offered extends Addressee {
+  /** The page of the offer. */
+  readonly url: string;
+  /** When the offer ends; null if it never does. */
+  readonly until: Date | null;
+}
+
+/** Has the link by which a person accepts an offer or declines it. */
+export function offerMail(waitlist: MailedWaitlist, offered: Offered): Content {
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  const own = { subject: text('mail_offer_subject', { waitlist_name: nameOf(waitlist) }), text: text('mail_offer') };
+  return withAnswer(waitlist, texts, offered, worded(waitlist, texts, 'offer', offered, offered.url, own));
+}
+
+/** Recalls an offer that is still open. */
+export function offerReminderMail(waitlist: MailedWaitlist, offered: Offered): Content {
+  const texts = textsFor(waitlist);
+  const { text } = texts;
+  return withAnswer(waitlist, texts, offered, {
+    subject: text('mail_offer_reminder_subject', { waitlist_name: nameOf(waitlist) }),
+    paragraphs: [greeting(texts, offered), ...paragraphsOf(text('mail_offer_reminder'))],
+  });
+}
+
+function withAnswer(
+  waitlist: MailedWaitlist,
+  texts: Texts,
+  { url, until }: Offered,
+  { subject, paragraphs }: Pick<Content, 'subject' | 'paragraphs'>,
+): Content {
+  const { text, lang } = texts;
+  return compose(waitlist, texts, {
+    subject,
+    // Whatever the owner wrote.
+    paragraphs: [...paragraphs, ...(until ? [[text('offer_until', { until: momentIn(lang, until) })]] : [])],
+    button: { label: text('mail_offer_button'), url },
+    note: text('mail_offer_note'),
+  });
+}
+
 /** A mail as a person may get it, with invented values. Its links lead to the page. */
 export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content {
   const { verification, hostedPage: url } = waitlist;
   const person = { firstName: 'Ada', place: 5, privatePage: url, referralLink: referralLink(url, '7ZZ0K3M9QXVB') };
   const isVerifiedFirst = verification === 'required';
   if (kind === 'verification') return verificationMail(waitlist, isVerifiedFirst ? null : person.place, url);
-  if (kind === 'your_turn') return yourTurnMail(waitlist, verification === 'off' ? null : person.firstName);
+  // Only where people may have confirmed their email.
+  const firstName = verification === 'off' ? null : person.firstName;
+  if (kind === 'offer')
+    return offerMail(waitlist, { ...person, firstName, url, until: new Date(Date.now() + SAMPLE_MS) });
+  if (kind === 'your_turn') return yourTurnMail(waitlist, firstName);
   if (verification === 'optional') return signupMail(waitlist, person, url);
   return welcomeMail(waitlist, isVerifiedFirst ? person : { ...person, firstName: null });
 }
@@ -183,7 +232,7 @@ export function linkMail(kind: MemberMailKind, { email, role, accountName }: Add
 /** The owner's words with their values, or ours, below our greeting. */
 function worded(
   waitlist: MailedWaitlist,
-  { text, lang }: Texts,
+  texts: Texts,
   kind: WordedMail,
   { firstName, place }: Addressee,
   link: string | null,
@@ -191,17 +240,20 @@ function worded(
 ): Pick<Content, 'subject' | 'paragraphs'> {
   const values: PlaceholderValues = {
     first_name: firstName ?? '',
-    place: place === null ? '' : new Intl.NumberFormat(lang).format(place),
+    place: place === null ? '' : new Intl.NumberFormat(texts.lang).format(place),
     waitlist_name: nameOf(waitlist),
     link: link ?? '',
   };
   const words = waitlist.mails[kind];
   const wordsOf = (part: string | null) => nonBlank(fillIn(kind, part ?? '', values));
-  const greeting = firstName === null ? text('mail_greeting_plain') : text('mail_greeting', { first_name: firstName });
   return {
     subject: wordsOf(words.subject) ?? own.subject,
-    paragraphs: [[greeting], ...paragraphsOf(wordsOf(words.text) ?? own.text)],
+    paragraphs: [greeting(texts, { firstName }), ...paragraphsOf(wordsOf(words.text) ?? own.text)],
   };
+}
+
+function greeting({ text }: Texts, { firstName }: Pick<Addressee, 'firstName'>): string[] {
+  return [firstName === null ? text('mail_greeting_plain') : text('mail_greeting', { first_name: firstName })];
 }
 
 type Named = Pick<MailedWaitlist, 'name' | 'display'>;

@@ -17,7 +17,7 @@ export const MAIL_KINDS = [
 ] as const;
 
 /** The mails to people that an owner can word, in the order of a record's life. */
-export const WORDED_MAILS = ['verification', 'welcome', 'your_turn'] as const;
+export const WORDED_MAILS = ['verification', 'welcome', 'offer', 'your_turn'] as const;
 export type WordedMail = (typeof WORDED_MAILS)[number];
 
 /**

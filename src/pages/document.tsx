@@ -21,6 +21,8 @@ export interface Page {
   readonly logo: string | null;
   /** The captcha of its form; omitted without one. */
   readonly captcha?: PublicWaitlist['captcha'];
+  /** Where its forms lead to besides this host, by a redirect: browsers hold that to the policy too. */
+  readonly formOrigins?: readonly string[];
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];
   readonly title: string;
@@ -99,13 +101,13 @@ function Preview({ title, logo, url, description }: PreviewProps) {
   );
 }
 
-function headersOf(css: string, { logo, captcha, frameOrigins }: Page): Rendered['headers'] {
+function headersOf(css: string, { logo, captcha, formOrigins = [], frameOrigins }: Page): Rendered['headers'] {
   const hash = css === '' ? [] : [`'sha256-${createHash('sha256').update(css).digest('base64')}'`];
   const own: PagePolicy = {
     'script-src': ["'self'"],
     'style-src': ["'self'", ...hash],
     'img-src': ["'self'", 'data:', ...(logo === null ? [] : [new URL(logo).origin])],
-    'form-action': ["'self'"],
+    'form-action': ["'self'", ...formOrigins],
     'frame-ancestors': frameOrigins.length > 0 ? frameOrigins : ["'none'"],
   };
   const headers = safeHeaders(captcha ? withCaptcha(own, captcha.provider) : own);

@@ -21,6 +21,7 @@ type Form = NonNullable<FastifyRequest['form']>;
 const DEAD_LINKS: Readonly<Record<string, DeadLink>> = {
   LINK_NOT_FOUND: 'link_not_found_text',
   LEAVE_LINK_NOT_FOUND: 'leave_link_not_found_text',
+  OFFER_NOT_FOUND: 'offer_not_found_text',
 };
 
 /** The parts of an answer of the API that a page shows. */

@@ -137,6 +137,10 @@ export class HostedPage {
     return `${this.basePath}/waitlist/${waitlistId}/leave/${token}`;
   }
 
+  offerPath(waitlistId: number, code: string): string {
+    return `${this.pagePath(waitlistId)}/offer/${code}`;
+  }
+
   /** The form again, as it was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);

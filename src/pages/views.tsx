@@ -1,6 +1,7 @@
 import { Header, PageName } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { LeaveForm, Left } from '../../web/page/leave-form.js';
+import { OfferForm, type OfferState } from '../../web/page/offer-form.js';
 import { OtherPage } from '../../web/page/other-page.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
@@ -206,7 +207,30 @@ export function leftPage(waitlist: PublicWaitlist): Page {
   };
 }
 
-export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text';
+interface OfferPage {
+  readonly waitlist: PublicWaitlist;
+  readonly state: OfferState;
+  readonly until: Date | null;
+  readonly path: string;
+  readonly privatePage: string;
+  /** Where an acceptance leads: an address, or a path of this host. */
+  readonly destination: string;
+}
+
+/** The page of an offer: its two buttons, or what became of it. */
+export function offerPage({ waitlist, destination, ...offer }: OfferPage): Page {
+  const texts = textsInLanguage(waitlist);
+  return {
+    ...UNSHARED,
+    waitlist,
+    texts,
+    formOrigins: URL.canParse(destination) ? [new URL(destination).origin] : [],
+    title: `${texts.text(`offer_${offer.state}`)} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    content: <OfferForm waitlist={waitlist} texts={texts} {...offer} />,
+  };
+}
+
+export type DeadLink = 'link_not_found_text' | 'leave_link_not_found_text' | 'offer_not_found_text';
 
 /** The page of a link in a mail that is wrong, has expired or has ended. `lookup` finds those who joined. */
 export function linkNotFoundPage(waitlist: PublicWaitlist, more: DeadLink, lookup: string): Page {

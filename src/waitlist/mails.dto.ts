@@ -26,6 +26,7 @@ const TEXT = {
 const KINDS: Readonly<Record<WordedMail, string>> = {
   verification: `The mail with the link that verifies an email. Placeholders: ${listed('verification')}. It shows no name, because a stranger may have typed it.`,
   welcome: `The mail of \`mail_on_signup\`. Placeholders: ${listed('welcome')}; \`{first_name}\` is empty unless the email is verified.`,
+  offer: `The mail with the link by which a person accepts an offer or declines it. Placeholders: ${listed('offer')}; \`{place}\` is that when it was offered, and \`{first_name}\` is empty unless the email is verified.`,
   your_turn: `The mail of \`mail_on_offboarding\`. Placeholders: ${listed('your_turn')}; \`{first_name}\` is empty unless the email is verified.`,
 };
 const MAILS = {
@@ -73,6 +74,9 @@ export class MailsDto {
   @Nested(MailWordsDto, { description: KINDS.welcome, nullable: true, optional: true })
   welcome?: MailWordsDto | null;
 
+  @Nested(MailWordsDto, { description: KINDS.offer, nullable: true, optional: true })
+  offer?: MailWordsDto | null;
+
   @Nested(MailWordsDto, { description: KINDS.your_turn, nullable: true, optional: true })
   your_turn?: MailWordsDto | null;
 
@@ -117,6 +121,9 @@ export class ConfiguredMailsDto {
 
   @ApiProperty({ description: KINDS.welcome, type: ConfiguredMailWordsDto, nullable: true })
   welcome!: ConfiguredMailWordsDto | null;
+
+  @ApiProperty({ description: KINDS.offer, type: ConfiguredMailWordsDto, nullable: true })
+  offer!: ConfiguredMailWordsDto | null;
 
   @ApiProperty({ description: KINDS.your_turn, type: ConfiguredMailWordsDto, nullable: true })
   your_turn!: ConfiguredMailWordsDto | null;
@@ -174,6 +181,7 @@ export class MailSettingsViewDto {
       mails: {
         verification: ConfiguredMailWordsDto.from(mails.verification),
         welcome: ConfiguredMailWordsDto.from(mails.welcome),
+        offer: ConfiguredMailWordsDto.from(mails.offer),
         your_turn: ConfiguredMailWordsDto.from(mails.your_turn),
       },
       mail_subject: mails.verification.subject,

@@ -11,7 +11,7 @@ export interface MailWords {
 export type Mails = Readonly<Record<WordedMail, MailWords>>;
 
 export const NO_WORDS: MailWords = { subject: null, text: null };
-export const NO_MAILS: Mails = { verification: NO_WORDS, welcome: NO_WORDS, your_turn: NO_WORDS };
+export const NO_MAILS: Mails = { verification: NO_WORDS, welcome: NO_WORDS, offer: NO_WORDS, your_turn: NO_WORDS };
 
 /** One text that a request gives. */
 export interface WordChange {
@@ -32,6 +32,7 @@ type Placeholder = (typeof NAMES)[number];
 export const PLACEHOLDERS = {
   verification: ['place', 'waitlist_name', 'link'],
   welcome: NAMES,
+  offer: NAMES,
   your_turn: NAMES,
 } as const satisfies Record<WordedMail, readonly Placeholder[]>;
 

@@ -5,6 +5,7 @@ import { formFields } from '../../page/form-fields';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
 import { LeaveForm, Left } from '../../page/leave-form';
+import { OfferForm } from '../../page/offer-form';
 import { OtherPage } from '../../page/other-page';
 import { PrivatePage } from '../../page/private-page';
 import { SignupForm } from '../../page/signup-form';
@@ -18,7 +19,18 @@ import type { Waitlist } from '../queries';
 
 export type PreviewTarget = 'page' | 'widget';
 export type PreviewState =
-  'form' | 'faults' | 'mail' | 'verify' | 'unverified' | 'joined' | 'leaving' | 'left' | 'turn' | 'closed';
+  | 'form'
+  | 'faults'
+  | 'mail'
+  | 'verify'
+  | 'unverified'
+  | 'joined'
+  | 'leaving'
+  | 'left'
+  | 'offer'
+  | 'accepted'
+  | 'turn'
+  | 'closed';
 
 /** With two settings that only the owner sees. */
 export type PreviewedWaitlist = PublicWaitlist & Pick<Waitlist, 'shows_inviter' | 'hide_counts'>;
@@ -40,6 +52,7 @@ const PERSON: Status = {
   referral_link: 'https://example.com/?ref_id=EXAMPLE',
 };
 
+const OFFER_ENDS = new Date('2030-01-31T18:00:00Z');
 const STATUSES: Readonly<Partial<Record<PreviewState, Status['status']>>> = { mail: 'pending', turn: 'offboarded' };
 const EMAIL_ONLY = { email: 'required', phone: 'off', first_name: 'off', last_name: 'off' } as const;
 
@@ -115,6 +128,15 @@ function Card({ waitlist, texts, state, isPage }: CardProps) {
         <LeaveForm waitlist={waitlist} action="" texts={texts} />
       ) : state === 'left' ? (
         <Left waitlist={waitlist} texts={texts} />
+      ) : state === 'offer' || state === 'accepted' ? (
+        <OfferForm
+          waitlist={waitlist}
+          state={state === 'offer' ? 'open' : state}
+          until={OFFER_ENDS}
+          path=""
+          privatePage=""
+          texts={texts}
+        />
       ) : (
         <Joined waitlist={waitlist} texts={texts} state={state} isPage={isPage} />
       )}

@@ -22,6 +22,12 @@ export const KINDS: readonly {
     placeholders: ['{first_name}', '{place}', '{waitlist_name}', '{link}'],
   },
   {
+    kind: 'offer',
+    title: 'Offer',
+    description: 'Has the link by which people accept a seat that you offer, or decline it.',
+    placeholders: ['{first_name}', '{place}', '{waitlist_name}', '{link}'],
+  },
+  {
     kind: 'your_turn',
     title: 'Your turn',
     description: 'Tells people that they have been let in.',

@@ -156,6 +156,7 @@ function valuesOf({ mail_on_signup, mail_on_offboarding, mails }: Waitlist): Mai
     mails: {
       verification: wordsOf('verification'),
       welcome: wordsOf('welcome'),
+      offer: wordsOf('offer'),
       your_turn: wordsOf('your_turn'),
     },
   };

@@ -19,6 +19,8 @@ const STATES: Readonly<Record<PreviewState, string>> = {
   joined: 'Joined',
   leaving: 'Link to leave',
   left: 'Off the list',
+  offer: 'Link of an offer',
+  accepted: 'Offer accepted',
   turn: 'Let in',
   closed: 'Closed',
 };

@@ -23,7 +23,7 @@ const WAITLISTS_MAX = 500;
 
 export type Recipient = Pick<
   WaiterEntity,
-  'uuid' | 'email' | 'emailKey' | 'verified' | 'firstName' | 'status' | 'referralToken'
+  'uuid' | 'email' | 'emailKey' | 'verified' | 'firstName' | 'status' | 'removedReason' | 'referralToken'
 >;
 
 /** An active member of an account that is not disabled. */
@@ -197,12 +197,13 @@ export class DueMailStore {
     return this.mails.update({ id }, change);
   }
 
-  /** Drops the other pending mails of this kind to the same person. */
-  dropOthers({ id, kind, waitlistId, waiterUuid }: MailEntity): Query<void> {
+  /** Drops the other pending mails of this kind to the same person; of an offer, also a reminder that is due. */
+  dropOthers({ id, kind, waitlistId, waiterUuid }: MailEntity, now: Date): Query<void> {
+    const reminder = kind === 'offer' ? `OR kind = 'offer_reminder' AND next_attempt_at <= ?` : '';
     return write(
       `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
-       WHERE waitlist_id = ? AND waiter_uuid = ? AND kind = ? AND status = 'pending' AND id <> ?`,
-      [waitlistId, waiterUuid, kind, id],
+       WHERE waitlist_id = ? AND waiter_uuid = ? AND status = 'pending' AND id <> ? AND (kind = ? ${reminder})`,
+      [waitlistId, waiterUuid, id, kind, ...(kind === 'offer' ? [toSqlTime(now)] : [])],
     );
   }
 
@@ -211,16 +212,30 @@ export class DueMailStore {
     return this.mails.update({ id, attempts, status: 'pending' }, change);
   }
 
-  /** With those to members, and the welcomes that are no mails yet; at most {@link COUNTED_MAX}. */
-  countPending(): Query<number> {
-    const pendingOf = (table: 'mail' | 'member_mail') =>
+  /**
+   * With those to members, and the welcomes that are no mails yet, but without reminders that are not due; at most
+   * {@link COUNTED_MAX}.
+   */
+  countPending(now: Date): Query<number> {
+    const pendingOf = (table: 'mail' | 'member_mail', condition = '1 = 1', values: readonly string[] = []) =>
       select<{ count: number }, number>(
-        `SELECT COUNT(*) AS count FROM (SELECT 1 FROM ${table} WHERE status = 'pending' LIMIT ?) AS counted`,
-        [COUNTED_MAX],
+        `SELECT COUNT(*) AS count FROM (SELECT 1 FROM ${table} WHERE status = 'pending' AND ${condition} LIMIT ?) AS counted`,
+        [...values, COUNTED_MAX],
         ([row]) => Number(row?.count ?? 0),
       );
-    const counts = together([pendingOf('mail'), pendingOf('member_mail'), this.welcomes.count(COUNTED_MAX)]);
-    return mapped(counts, ([due, toMembers, welcomes]) => Math.min(due + toMembers + welcomes, COUNTED_MAX));
+    const prompt = MAIL_KINDS.filter((kind) => kind !== 'offer_reminder');
+    const counts = together([
+      pendingOf('mail', `kind IN (${placeholders(prompt.length)})`, prompt),
+      pendingOf('mail', `kind = 'offer_reminder' AND next_attempt_at <= ?`, [toSqlTime(now)]),
+      pendingOf('member_mail'),
+      this.welcomes.count(COUNTED_MAX),
+    ]);
+    return mapped(counts, (all) =>
+      Math.min(
+        all.reduce((sum, count) => sum + count),
+        COUNTED_MAX,
+      ),
+    );
   }
 
   /** Seconds since the oldest due mail, or a welcome that is none yet, became due; 0 if none is due. */

@@ -5,16 +5,17 @@ import type { MemberMailKind } from '../outbox/member-mail.entity.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink } from '../queue/record/referral-link.js';
 import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../queue/settings/mail-words.js';
+import { offerRules } from '../queue/settings/offer-rules.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { MEMBER_TEXTS } from './member-texts.js';
 
-const SAMPLE_MS = 48 * 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /** The settings that mails show, and the owner's words. */
 export interface MailedWaitlist extends Pick<
   WholeWaitlist,
-  'name' | 'display' | 'spotsPerReferral' | 'verification' | 'hostedPage'
+  'name' | 'display' | 'offers' | 'spotsPerReferral' | 'verification' | 'hostedPage'
 > {
   readonly mails: Mails;
 }
@@ -112,6 +113,11 @@ export function offerMail(waitlist: MailedWaitlist, offered: Offered): Content {
   return withAnswer(waitlist, texts, offered, worded(waitlist, texts, 'offer', offered, offered.url, own));
 }
 
+/** When an offer ends whose time begins now; null without end. */
+export function endOf({ hours }: { readonly hours: number | null }): Date | null {
+  return hours === null ? null : new Date(Date.now() + hours * HOUR_MS);
+}
+
 /** Recalls an offer that is still open. */
 export function offerReminderMail(waitlist: MailedWaitlist, offered: Offered): Content {
   const texts = textsFor(waitlist);
@@ -146,8 +152,7 @@ export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content 
   if (kind === 'verification') return verificationMail(waitlist, isVerifiedFirst ? null : person.place, url);
   // Only where people may have confirmed their email.
   const firstName = verification === 'off' ? null : person.firstName;
-  if (kind === 'offer')
-    return offerMail(waitlist, { ...person, firstName, url, until: new Date(Date.now() + SAMPLE_MS) });
+  if (kind === 'offer') return offerMail(waitlist, { ...person, firstName, url, until: endOf(offerRules(waitlist)) });
   if (kind === 'your_turn') return yourTurnMail(waitlist, firstName);
   if (verification === 'optional') return signupMail(waitlist, person, url);
   return welcomeMail(waitlist, isVerifiedFirst ? person : { ...person, firstName: null });

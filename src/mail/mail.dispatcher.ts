@@ -3,17 +3,24 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import { type Query, type Session, together } from '../platform/database/session.js';
+import { mapped, type Query, type Session, together } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { Turns } from '../platform/limits/turns.js';
 import { hashKey, newToken } from '../platform/secrets/random-key.js';
+import { safeError } from '../platform/problems/problem.filter.js';
+import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
 import { LeaveLinkStore } from '../outbox/leave-link.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import { type Offer, stateAt } from '../queue/offers/offer.js';
+import { OfferCodes } from '../queue/offers/offer-codes.js';
+import { offerLink } from '../queue/offers/offer-link.js';
+import { OfferReader } from '../queue/offers/offer.reader.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
+import { beginOffer } from '../queue/write/commands/time-offers.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink, signupPage } from '../queue/record/referral-link.js';
@@ -21,8 +28,11 @@ import { showsPlace } from '../queue/settings/mail-words.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
 import { type Bound, MailBounds } from './mail-bounds.js';
 import {
+  endOf,
   leaveFooter,
   leaveMail,
+  offerMail,
+  offerReminderMail,
   sampleMail,
   signupMail,
   verificationMail,
@@ -57,6 +67,8 @@ const STOP_MS = 5_000;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
 const LEAVE_LINK_MS = 30 * 24 * 3_600_000;
+/** Of each hour of an offer, the part that is left at its reminder, and a millisecond more, for rounding. */
+const REMINDED_MS = 3_600_000 / 3 + 1;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
@@ -68,6 +80,8 @@ interface ComposedMail {
   /** `place` from 1; null outside the queue. */
   readonly contentAt: (place: number | null) => Content;
   readonly link: VerificationLinkEntity | null;
+  /** Whether the time of an offer begins when the mail is handed over. */
+  readonly beginsOffer?: boolean;
 }
 
 /** A link to leave. It is stored before its mail leaves. */
@@ -93,6 +107,8 @@ interface Claimed {
 interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
+  /** The open one of the person. */
+  readonly offer: Offer | undefined;
   /** Undefined also if disabled. */
   readonly member: ActiveMember | undefined;
   readonly webhookUrl: string | undefined;
@@ -118,6 +134,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly sending = new Set<Promise<void>>();
   /** Of attempts that are over, to be stored together. */
   private results: Query<unknown>[] = [];
+  /** Mails of offers that the server has taken, whose time has not begun yet. */
+  private handedOver: { readonly begin: () => Promise<unknown>; readonly settled: Query<unknown> }[] = [];
   /**
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
    * each kind.
@@ -132,6 +150,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly writer: QueueWriter,
     private readonly links: VerificationLinkStore,
     private readonly leaveLinks: LeaveLinkStore,
+    private readonly offers: OfferReader,
+    private readonly codes: OfferCodes,
     private readonly reader: QueueReader,
     private readonly sender: MailSender,
     private readonly metrics: MailMetrics,
@@ -224,6 +244,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
         const context = contextOf(mail);
+        if (isOfOffer(mail) && context.offer && this.codes.open(context.offer) === null) {
+          // Another process may list the secret that sealed the code.
+          changes.push(this.mails.change(mail.id, { nextAttemptAt: new Date(now.getTime() + retryDelayMs(1)!) }));
+          continue;
+        }
         const leaveLink = leaveLinkOf(mail, now, context);
         const sample = mail.kind === 'test' && context.waitlist ? leaveFooter(context.waitlist) : null;
         const composed = this.compose(mail, now, context, leaveLink?.url ?? '');
@@ -237,7 +262,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         changes.push(this.mails.change(mail.id, lease));
         if (composed.link) changes.push(this.links.insert(composed.link));
         if (leaveLink) changes.push(this.leaveLinks.insert(leaveLink.row));
-        if (isFirst && isCollapsed(mail)) changes.push(this.mails.dropOthers(mail));
+        if (isFirst && isCollapsed(mail)) changes.push(this.mails.dropOthers(mail, now));
         if (isFirst) bounds.count(mail);
         const reached = isFirst ? bounds.boundOf(mail) : null;
         claimed.push({
@@ -277,9 +302,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
 
   /** The rows that the mails are about, and the earlier mails that the bounds count. */
   private async readContext(session: Session, due: readonly MailEntity[], now: Date) {
-    const [recipients, waitlists, members, webhooks, mailboxes, networks] = await session.all([
+    const [recipients, waitlists, offers, members, webhooks, mailboxes, networks] = await session.all([
       this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
       this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
+      this.findOffers(due.filter(isOfOffer)),
       this.mails.findMembers(distinct(due.map(({ memberId }) => memberId))),
       this.mails.findWebhooks(distinct(due.map(({ webhookId }) => webhookId))),
       this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
@@ -288,15 +314,25 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const contextOf = ({ waiterUuid, waitlistId, memberId, webhookId }: MailEntity): MailContext => ({
       recipient: recipients.get(waiterUuid ?? ''),
       waitlist: waitlists.get(waitlistId),
+      offer: offers.get(waiterUuid ?? ''),
       member: members.get(memberId ?? ''),
       webhookUrl: webhooks.get(webhookId ?? 0),
     });
     return { contextOf, bounds: new MailBounds({ mailboxes, networks }) };
   }
 
+  /** The open offers of the people of mails, by the uuids of their records. */
+  private findOffers(mails: readonly MailEntity[]): Query<ReadonlyMap<string, Offer>> {
+    const found = distinct(mails.map(({ waitlistId }) => waitlistId)).map((id) => {
+      const ofWaitlist = mails.filter(({ waitlistId }) => waitlistId === id);
+      return this.offers.openOf(id, distinct(ofWaitlist.map(({ waiterUuid }) => waiterUuid)));
+    });
+    return mapped(together(found), (maps) => new Map(maps.flatMap((offers) => [...offers])));
+  }
+
   /**
-   * Null if nobody needs the mail any more: its waitlist, person, member or webhook is gone, the email is verified, or
-   * the member is no longer an owner.
+   * Null if nobody needs the mail any more: its waitlist, person, member or webhook is gone, the email is verified, no
+   * offer is open, or the member is no longer an owner.
    */
   private compose(mail: MailEntity, now: Date, context: MailContext, leaveUrl: string): ComposedMail | null {
     const { recipient, waitlist, member, webhookUrl } = context;
@@ -312,7 +348,9 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
     const { uuid, email, emailKey, verified, status, referralToken } = recipient;
     const firstName = verified ? nonBlank(recipient.firstName) : null;
-    if (mail.kind === 'your_turn') return unplaced(email, yourTurnMail(waitlist, firstName));
+    if (mail.kind === 'your_turn')
+      return isLetIn(recipient) ? unplaced(email, yourTurnMail(waitlist, firstName)) : null;
+    if (isOfOffer(mail)) return this.composeOffer(mail, now, context, { to: email, firstName });
     if (mail.kind === 'leave') return unplaced(email, leaveMail(waitlist, leaveUrl));
     const isWelcomed = mail.kind !== 'verification' && status === 'waiting';
     const welcomed = (place: number | null) => ({
@@ -344,14 +382,34 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     return { to: email, placed, contentAt: (place) => verificationMail(waitlist, place, url), link };
   }
 
+  private composeOffer(
+    { kind }: MailEntity,
+    now: Date,
+    { waitlist, offer }: MailContext,
+    { to, firstName }: { readonly to: string; readonly firstName: string | null },
+  ): ComposedMail | null {
+    const code = offer && stateAt(offer, now) === 'open' ? this.codes.open(offer) : null;
+    if (!waitlist || !offer || code === null) return null;
+    const { priority, expiresAt } = offer;
+    const offered = { firstName, place: priority + 1, url: offerLink(waitlist, code) };
+    if (kind === 'offer_reminder')
+      return isReminded(offer, now)
+        ? unplaced(to, offerReminderMail(waitlist, { ...offered, until: expiresAt }))
+        : null;
+    // Never later than the end of the time, which begins when the server has taken the mail.
+    const contentAt = () => offerMail(waitlist, { ...offered, until: expiresAt ?? endOf(offer) });
+    return { to, placed: null, contentAt, link: null, beginsOffer: expiresAt === null && offer.hours !== null };
+  }
+
   /** From 1; null outside the queue. */
   private async placeOf(waitlistId: number, uuid: string): Promise<number | null> {
     const { waiter } = await this.reader.findByUuid(waitlistId, uuid);
     return waiter?.status === 'waiting' ? waiter.priority + 1 : null;
   }
 
-  private attemptOf({ mail, unclaimed, composed: { to, placed, contentAt }, footer }: Claimed): Attempt {
-    const { id, kind, waitlistId, attempts } = mail;
+  private attemptOf({ mail, unclaimed, composed, footer }: Claimed): Attempt {
+    const { id, kind, waitlistId, waiterUuid, attempts } = mail;
+    const { to, placed, contentAt, beginsOffer } = composed;
     return {
       id,
       to,
@@ -361,6 +419,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         content: contentAt(placed === null ? null : await this.placeOf(waitlistId, placed)),
         footer,
       }),
+      ...(beginsOffer &&
+        waiterUuid !== null && { begin: (at: Date) => this.writer.submit(waitlistId, beginOffer(waiterUuid, at)) }),
       settle: (change) => this.mails.settle(mail, change),
       release: () => {
         const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
@@ -379,13 +439,16 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     this.sending.add(sending);
   }
 
-  private async send({ id, to, attempts, about, compose, settle, release }: Attempt): Promise<void> {
+  private async send({ id, to, attempts, about, compose, begin, settle, release }: Attempt): Promise<void> {
     const { content, footer } = await compose();
     const { subject } = content;
     const receipt = await this.sender.send({ id, to, subject, ...(await render(content, footer)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
-      this.results.push(settle({ status: 'sent', nextAttemptAt: null }));
+      const at = new Date();
+      const settled = settle({ status: 'sent', nextAttemptAt: null });
+      if (begin) this.handedOver.push({ begin: () => begin(at), settled });
+      else this.results.push(settled);
       return;
     }
     if (receipt.outcome === 'unavailable') {
@@ -406,6 +469,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   }
 
   private async storeResults(): Promise<void> {
+    await this.beginOffers();
     const results = this.results;
     if (results.length === 0) return;
     this.results = [];
@@ -415,6 +479,28 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       this.results.push(...results);
       throw error;
     }
+  }
+
+  /** A mail is settled once the time of its offer has begun: if the process dies before, the mail goes out again. */
+  private async beginOffers(): Promise<void> {
+    const handedOver = this.handedOver;
+    this.handedOver = [];
+    await Promise.all(
+      handedOver.map(async (mail) => {
+        try {
+          await mail.begin();
+        } catch (error) {
+          // A waitlist that was deleted has no offers.
+          if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) {
+            if (!isUnavailable(error))
+              this.tasks.log.error({ error: safeError(error) }, 'the time of an offer could not begin yet');
+            this.handedOver.push(mail);
+            return;
+          }
+        }
+        this.results.push(mail.settled);
+      }),
+    );
   }
 }
 
@@ -445,12 +531,27 @@ function leaseOf({ attempts, attemptedAt }: MailEntity, now: Date) {
 
 /** Of these, one link is enough: a person gets the newest. */
 function isCollapsed({ kind }: MailEntity): boolean {
-  return kind === 'verification' || kind === 'leave';
+  return kind === 'verification' || kind === 'leave' || kind === 'offer';
 }
 
-/** A claim takes the newest. The others wait for the next, in case a bound drops it. */
+function isOfOffer({ kind }: MailEntity): boolean {
+  return kind === 'offer' || kind === 'offer_reminder';
+}
+
+/** Whether it is time for the reminder. One of an earlier offer may come too soon. */
+function isReminded({ hours, expiresAt }: Offer, now: Date): boolean {
+  return hours !== null && expiresAt !== null && expiresAt.getTime() - now.getTime() <= hours * REMINDED_MS;
+}
+
+/** Offboarded people other than those who declined an offer, or let it expire. */
+function isLetIn({ status, removedReason }: Recipient): boolean {
+  return status === 'offboarded' && removedReason !== 'declined' && removedReason !== 'expired';
+}
+
+/** A claim takes the newest. The others wait for the next, in case a bound drops it. An offer needs no reminder yet. */
 function isInPlaceOf(newer: MailEntity, older: MailEntity): boolean {
   const { kind, waiterUuid, id } = older;
+  if (kind === 'offer_reminder') return newer.kind === 'offer' && newer.waiterUuid === waiterUuid;
   return isCollapsed(older) && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
 }
 

@@ -24,7 +24,7 @@ export class MailMetrics {
     databaseGauge(registry, database, {
       name: 'waitlist_mail_pending',
       help: `Mails that wait for an attempt; counted up to ${COUNTED_MAX}.`,
-      read: () => mails.countPending(),
+      read: () => mails.countPending(new Date()),
     });
     databaseGauge(registry, database, {
       name: 'waitlist_mail_delay_seconds',

@@ -10,6 +10,7 @@ import { MailDispatcher } from './mail.dispatcher.js';
 import { MailMetrics } from './mail.metrics.js';
 import { MailSender } from './mail.sender.js';
 import { MemberMails } from './member-mails.js';
+import { OfferLinkService } from './offer-link.service.js';
 import { RequestedMails } from './requested-mails.js';
 import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
@@ -32,8 +33,9 @@ import { WelcomeMaker } from './welcome.maker.js';
     RequestedMails,
     VerificationService,
     LeavingService,
+    OfferLinkService,
     WaitlistMailService,
   ],
-  exports: [MailDispatcher, VerificationService, LeavingService],
+  exports: [MailDispatcher, VerificationService, LeavingService, OfferLinkService],
 })
 export class MailModule {}

@@ -9,13 +9,14 @@ import { Desk } from './desk.js';
 import { FormPosts } from './form-posts.js';
 import { HostedPage } from './hosted-page.js';
 import { LeavePage } from './leave-page.js';
+import { OfferPage } from './offer-page.js';
 import { VerifyPage } from './verify-page.js';
 import { Widget } from './widget.js';
 
 /** Everything that people look at: the hosted page of a waitlist, its widget, and the desk. */
 @Module({
   imports: [MailModule, QueueModule, SignupModule, WaitlistModule],
-  providers: [Desk, HostedPage, VerifyPage, LeavePage, FormPosts, Widget],
+  providers: [Desk, HostedPage, VerifyPage, LeavePage, OfferPage, FormPosts, Widget],
 })
 export class PagesModule implements OnModuleInit {
   constructor(
@@ -24,6 +25,7 @@ export class PagesModule implements OnModuleInit {
     private readonly hostedPage: HostedPage,
     private readonly verifyPage: VerifyPage,
     private readonly leavePage: LeavePage,
+    private readonly offerPage: OfferPage,
     private readonly formPosts: FormPosts,
     private readonly widget: Widget,
   ) {}
@@ -38,6 +40,7 @@ export class PagesModule implements OnModuleInit {
     this.hostedPage.serve(fastify);
     this.verifyPage.serve(fastify);
     this.leavePage.serve(fastify);
+    this.offerPage.serve(fastify);
     this.formPosts.addHooks(fastify);
     this.widget.serve(fastify);
   }

@@ -51,7 +51,6 @@ const ENTRY_POINTS = [
   QueueSeeder,
   QueueImporter,
   SignupDeliveries,
-  OfferStore,
   OfferCodes,
   OfferReader,
 ];
@@ -88,6 +87,7 @@ const ENTRY_POINTS = [
     RecentReferralStore,
     MaintenanceStore,
     PendingSweeper,
+    OfferStore,
     OfferSweeper,
     ImportRunStore,
   ],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { Query } from '../../platform/database/session.js';
 import { hashKey } from '../../platform/secrets/random-key.js';
 import type { Offer } from './offer.js';
 import { OfferCodes } from './offer-codes.js';
@@ -17,6 +18,11 @@ export class OfferReader {
   /** The offer of a code, on whatever waitlist and in whatever state; null for an unknown code. */
   async find(code: string): Promise<Offer | null> {
     return this.database.one(this.offers.findByHash(hashKey(code)));
+  }
+
+  /** The open offers of these records, by their uuids. */
+  openOf(waitlistId: number, uuids: readonly string[]): Query<ReadonlyMap<string, Offer>> {
+    return this.offers.findOpen(waitlistId, uuids);
   }
 
   /** The codes of the open offers of these records, by their uuids. */

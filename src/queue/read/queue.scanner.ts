@@ -132,8 +132,8 @@ async function* merged(one: Chunks, other: Chunks): Chunks {
 }
 
 async function nextOf(chunks: Chunks): Promise<readonly StoredWaiter[]> {
-  const { value, done } = await chunks.next();
-  return done ? [] : value;
+  const next = await chunks.next();
+  return next.done ? [] : next.value;
 }
 
 function inQueueOrder(one: StoredWaiter, other: StoredWaiter): number {

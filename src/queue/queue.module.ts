@@ -21,6 +21,7 @@ import { PendingSweeper } from './maintenance/pending-sweeper.js';
 import { QueuePurger } from './maintenance/purger.js';
 import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
+import { PlaceReader } from './read/place.reader.js';
 import { QueueListing } from './read/queue.listing.js';
 import { QueueReader } from './read/queue.reader.js';
 import { QueueScanner } from './read/queue.scanner.js';
@@ -43,6 +44,7 @@ import { WaitlistTable } from './settings/waitlist.table.js';
 const ENTRY_POINTS = [
   QueueWriter,
   QueueReader,
+  PlaceReader,
   QueueListing,
   QueueScanner,
   QueueStatistics,

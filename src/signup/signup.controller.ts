@@ -5,6 +5,7 @@ import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
 import { captchaWaitMs } from './captcha.service.js';
+import { GetPlaceDto, PlaceDto } from './place.dto.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from './signup.dto.js';
 import { SignupService } from './signup.service.js';
 
@@ -49,5 +50,19 @@ export class SignupController {
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getSignup(@Query() query: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
     return SignupDto.from(await this.signups.find(query, GetSignupDto.toSought(query), address));
+  }
+
+  @Get('place')
+  @RateLimited('public')
+  @ApiOperation({
+    summary: 'Get a Place',
+    description:
+      'Explains the place of a record in the queue: where it joined, what its referrals, others and the owner changed, what one more referral would give, and when it may leave the queue. Referrals whose credit is withheld or refused show nowhere. Unsuccessful lookups are limited as those of `GET /api/v1/signup`.',
+  })
+  @ApiOkResponse({ description: 'The place.', type: PlaceDto })
+  @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
+  async getPlace(@Query() query: GetPlaceDto, @Ip() address: string): Promise<PlaceDto> {
+    const { place } = await this.signups.findPlace(query, query.uuid.toLowerCase(), address);
+    return PlaceDto.from(place);
   }
 }

@@ -14,13 +14,11 @@ import { ANSWER_VALUE_SCHEMA, PRIORITY, RecordDto, recordFields } from '../queue
 import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
 import type { Found, JsonObject } from '../queue/record/waiter.js';
 import { QUESTION_LENGTH_MAX } from '../queue/settings/questions.js';
-import { WaitlistNameField } from '../waitlist/waitlist-name.js';
+import { OTHER_NAMES, WaitlistNameField } from '../waitlist/waitlist-name.js';
 import { captchaTokenOf } from './captcha.service.js';
 import type { SignupRequest, Sought } from './signup.service.js';
 
 const ABSENT = { optional: true, nullable: true } as const;
-const OTHER_NAMES =
-  'Also accepted: the id as text, its public key, and either of them as `api_key` in place of `waitlist_id`.';
 /** Tokens of Turnstile have up to 2,048 characters, those of hCaptcha some thousand. */
 const CAPTCHA_TOKEN = { ...ABSENT, maxLength: 16_384 } as const;
 const NAME = { ...ABSENT, description: 'Visible to the owner only.' } as const;

@@ -5,6 +5,8 @@ import { EnumerationLimit } from '../platform/limits/enumeration-limit.js';
 import { Networks } from '../platform/limits/networks.js';
 import { Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/record/contact.js';
+import { dayOf } from '../queue/order/day-counts.js';
+import { PlaceReader } from '../queue/read/place.reader.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { referralTokenOf, referrerTokens } from '../queue/record/referral-link.js';
@@ -12,6 +14,8 @@ import { type Applicant, type ContactKeys, type Found, NO_CONTACT, type Trust } 
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
 import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import { CaptchaService } from './captcha.service.js';
+import { weeksBefore } from './estimate.js';
+import { explain, type Place } from './place.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
@@ -37,12 +41,22 @@ export interface Sought extends Contact {
   readonly uuid: string | null;
 }
 
+/** A place, and the `revision` of its waitlist when it was read. */
+export interface FoundPlace {
+  readonly waitlistId: number;
+  readonly uuid: string;
+  readonly revision: number;
+  readonly place: Place;
+  readonly revealsRecord: boolean;
+}
+
 /** The public act of joining. */
 @Injectable()
 export class SignupService {
   constructor(
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
+    private readonly places: PlaceReader,
     private readonly misses: EnumerationLimit,
     private readonly names: WaitlistNameService,
     private readonly captchas: CaptchaService,
@@ -69,6 +83,14 @@ export class SignupService {
   }
 
   /**
+   * Finds the place of a record and what explains it. Finding none counts as a miss of the caller's address.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
+   */
+  async findPlace(waitlist: WaitlistName, uuid: string, address: string): Promise<FoundPlace> {
+    return this.misses.limit(address, this.findPlaceUnlimited(waitlist, uuid));
+  }
+
+  /**
    * The first name of the person whose referral link it is, if their email is verified and a page may show the name;
    * null otherwise, without a token, and beyond the limit of lookups. An unknown token counts as a miss of the caller's
    * address.
@@ -84,6 +106,16 @@ export class SignupService {
       if (error instanceof Problem && ['NO_WAITER_FOUND', 'TOO_MANY_MISSES'].includes(error.code)) return null;
       throw error;
     }
+  }
+
+  private async findPlaceUnlimited(name: WaitlistName, uuid: string): Promise<FoundPlace> {
+    const waitlistId = await this.names.idOf(name);
+    const now = new Date();
+    const places = await this.places.find(waitlistId, uuid, weeksBefore(dayOf(now)));
+    const standing = places.standings.get(uuid);
+    if (!standing) throw new Problem('NO_WAITER_FOUND');
+    const { revision } = places.waitlist;
+    return { waitlistId, uuid, revision, place: explain(standing, places, now), revealsRecord: true };
   }
 
   private async findReferrer(waitlistId: number, token: string) {

@@ -10,6 +10,10 @@ export interface WaitlistName {
   readonly api_key?: number | string | null;
 }
 
+/** For descriptions. */
+export const OTHER_NAMES =
+  'Also accepted: the id as text, its public key, and either of them as `api_key` in place of `waitlist_id`.';
+
 interface NameOptions extends FieldOptions {
   /** Another field that can name the waitlist: with it, this one may be omitted. */
   readonly orIn?: keyof WaitlistName;

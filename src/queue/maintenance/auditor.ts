@@ -3,7 +3,7 @@ import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../order/counters.js';
-import { DAY_FIELDS, DayChanges, type DayCounts } from '../order/day-counts.js';
+import { DayChanges, type DayCounts, DERIVED_DAY_FIELDS } from '../order/day-counts.js';
 import { OfferStore } from '../offers/offer.store.js';
 import { Ledger } from '../order/ledger.js';
 import { QueueStore } from '../settings/queue.store.js';
@@ -137,6 +137,9 @@ export class QueueAuditor {
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       const nextPending = Math.max(waitlist.nextPending, derived.nextPending);
       derived.openEnd(nextSeq);
+      // No record tells them.
+      for (const { day, departed } of await session.one(this.ledger.findDays(waitlistId)))
+        derived.days.countDeparture(day, departed);
       await session.commit([
         this.records.markReferred(waitlistId),
         this.ledger.replace(
@@ -325,11 +328,11 @@ function damageOfTombstone({ seq, isRecord }: AuditedTombstone): string[] {
   ];
 }
 
-/** Differences of the counters of days. A day without a row counts as zeros. */
+/** Differences of the derived counters of days. A day without a row counts as zeros. */
 function dayFindings(right: readonly DayCounts[], stored: readonly DayCounts[]): string[] {
   const [rightByDay, storedByDay] = [right, stored].map((days) => new Map(days.map((counts) => [counts.day, counts])));
   return [...new Set([...right, ...stored].map(({ day }) => day))].flatMap((day) =>
-    DAY_FIELDS.map((field) => ({
+    DERIVED_DAY_FIELDS.map((field) => ({
       field,
       is: storedByDay?.get(day)?.[field] ?? 0,
       gives: rightByDay?.get(day)?.[field] ?? 0,

@@ -39,6 +39,9 @@ interface Span {
   readonly amount: number;
 }
 
+/** The records of an axis before a narrowest bucket, and those in it. */
+export type LeafCount = Omit<Span, 'bucket'>;
+
 /** A narrowest bucket, and how many of its records come before a position. */
 export interface Leaf {
   readonly bucket: number;
@@ -111,22 +114,20 @@ export class BucketStore {
 
   /** How many of the axis's `total` records come before a narrowest bucket, which may be missing. */
   countBefore(waitlistId: number, axis: Axis, leaf: number, total: number): Query<number> {
-    const path = pathOf(axis, firstKeyOf(axis, leaf)).reverse();
-    const siblings = this.read(
-      waitlistId,
-      path.map(({ slot, ...family }) => ({ ...family, from: slot })),
+    return mapped(this.countLeaves(waitlistId, axis, [leaf], total), ([count]) => count?.before ?? 0);
+  }
+
+  /** How many of the axis's `total` records come before narrowest buckets, and are in them; a missing one is empty. */
+  countLeaves(waitlistId: number, axis: Axis, leaves: readonly number[], total: number): Query<LeafCount[]> {
+    const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)).reverse());
+    const families = new Map<string, FamilyRef & { readonly from: number }>();
+    for (const { slot, ...family } of paths.flat()) {
+      const from = Math.min(slot, families.get(familyId(family))?.from ?? slot);
+      families.set(familyId(family), { ...family, from });
+    }
+    return mapped(this.read(waitlistId, [...families.values()]), (siblings) =>
+      paths.map((path) => countOn(path, siblings, total)),
     );
-    return mapped(siblings, (found) => {
-      let before = 0;
-      let end = total;
-      for (const ref of path) {
-        const [bucket, following] = found.get(familyId(ref)) ?? [];
-        if (bucket?.slot !== ref.slot) return before + (bucket?.before ?? end);
-        before += bucket.before;
-        end = (following?.before ?? end) - bucket.before;
-      }
-      return before;
-    });
   }
 
   /** How many records come before narrowest buckets, by bucket; without buckets that lack a row on their path. */
@@ -209,6 +210,21 @@ export class BucketStore {
       return siblings;
     });
   }
+}
+
+/** The count of the last bucket of a path, which begins with the widest. */
+function countOn(path: readonly BucketRef[], siblings: Siblings, total: number): LeafCount {
+  let before = 0;
+  let amount = total;
+  for (const ref of path) {
+    const family = siblings.get(familyId(ref)) ?? [];
+    const index = family.findIndex(({ slot }) => slot >= ref.slot);
+    const bucket = family[index];
+    if (bucket?.slot !== ref.slot) return { before: before + (bucket?.before ?? amount), amount: 0 };
+    before += bucket.before;
+    amount = (family[index + 1]?.before ?? amount) - bucket.before;
+  }
+  return { before, amount };
 }
 
 /** The buckets of a family, in order. */

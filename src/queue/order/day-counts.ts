@@ -4,10 +4,15 @@ import type { StoredWaiter } from '../record/waiter.js';
 /** The counters of offers, each of the day when it was made or ended. They stay when a person returns or is erased. */
 export const OFFER_FIELDS = ['offered', 'accepted', 'declined', 'expired'] as const;
 /**
- * The counters of one day. An erased record counts as erased alone: it leaves the counters of its days, but not those
- * of its offers.
+ * The counters that follow from records and offers. An erased record counts as erased alone: it leaves the counters of
+ * its days, but not those of its offers.
  */
-export const DAY_FIELDS = ['signups', 'referred', 'offboarded', 'erased', ...OFFER_FIELDS] as const;
+export const DERIVED_DAY_FIELDS = ['signups', 'referred', 'offboarded', 'erased', ...OFFER_FIELDS] as const;
+/**
+ * The counters of one day. `departed` counts the people who left the queue by an offer or by the owner. A return or an
+ * erasure takes none back, so no records tell it.
+ */
+export const DAY_FIELDS = [...DERIVED_DAY_FIELDS, 'departed'] as const;
 
 export interface DayCounts extends Readonly<Record<(typeof DAY_FIELDS)[number], number>> {
   /** In UTC, such as `2026-11-22`. */
@@ -58,6 +63,10 @@ export class DayChanges {
   /** Counts the erasure of a record, which {@link count} takes out. */
   countErasure(day: string): void {
     this.on(day).erased += 1;
+  }
+
+  countDeparture(day: string, amount: number): void {
+    this.on(day).departed += amount;
   }
 
   countOffer(field: (typeof OFFER_FIELDS)[number], day: string, amount = 1): void {

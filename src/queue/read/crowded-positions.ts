@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/session.js';
+import { Problem } from '../../platform/problems/problem.js';
 import { BucketStore } from '../order/bucket.store.js';
 import { firstKeyOf, leafOf, QUEUE_AXIS } from '../order/counters.js';
 import type { Waiter } from '../record/waiter.js';
@@ -8,6 +10,8 @@ import { CROWDED, MissingBucketError, WaiterStore } from '../record/waiter.store
 
 /** Records that one statement counts: some milliseconds, in which the embedded database blocks the event loop. */
 const STEP_RECORDS_MAX = 10_000;
+/** A run in a snapshot of its own stops after this and answers `OVERLOADED`. */
+const DEADLINE_MS = 4_000;
 /** Bounds of `seq` around all records of a rank key: within a key, the order is by descending `seq`. */
 const KEY_START = Number.MAX_SAFE_INTEGER;
 const KEY_END = -1;
@@ -24,12 +28,33 @@ export interface Reading {
 @Injectable()
 export class CrowdedPositions {
   constructor(
+    private readonly database: Database,
     private readonly buckets: BucketStore,
     private readonly waiters: WaiterStore,
   ) {}
 
-  /** The records, with positions instead of {@link CROWDED}. `reading` is the snapshot or the lock that read them. */
-  async complete(reading: Reading, waitlistId: number, waiters: readonly Waiter[]): Promise<readonly Waiter[]> {
+  /** Reads on a connection of its own, within a deadline. @throws Problem `OVERLOADED` */
+  async inOwnSnapshot<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
+    const until = Date.now() + DEADLINE_MS;
+    const snapshot = await this.database.openSnapshot();
+    const one = async <Found>(query: Query<Found>): Promise<Found> => {
+      if (Date.now() > until) throw new Problem('OVERLOADED');
+      return snapshot.one(query, until);
+    };
+    try {
+      return await read({ one });
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /**
+   * The records, with positions instead of {@link CROWDED}. `reading` is the snapshot or the lock that read them. A
+   * supposed record stands in no bucket; it comes before the record from which it was made.
+   */
+  async complete<
+    Ranked extends Pick<Waiter, 'id' | 'rankKey' | 'seq' | 'priority'> & { readonly isSupposed?: boolean },
+  >(reading: Reading, waitlistId: number, waiters: readonly Ranked[]): Promise<readonly Ranked[]> {
     const crowded = new Map(
       waiters.filter(({ priority }) => priority === CROWDED).map((waiter) => [waiter.id, waiter]),
     );
@@ -39,7 +64,7 @@ export class CrowdedPositions {
     const before = await reading.one(this.buckets.findBefore(waitlistId, QUEUE_AXIS, leaves));
     const positions = new Map<number, number>();
     let [bucket, position, key, below] = [NaN, 0, 0, KEY_START];
-    for (const { id, rankKey, seq } of inOrder) {
+    for (const { id, rankKey, seq, isSupposed } of inOrder) {
       if (leafOf(QUEUE_AXIS, rankKey) !== bucket) {
         bucket = leafOf(QUEUE_AXIS, rankKey);
         [position, key, below] = [before.get(bucket) ?? NaN, firstKeyOf(QUEUE_AXIS, bucket), KEY_START];
@@ -49,7 +74,7 @@ export class CrowdedPositions {
       position += await this.count(reading, waitlistId, key, below, seq);
       if (Number.isNaN(position)) throw new MissingBucketError(id, waitlistId);
       positions.set(id, position);
-      [position, below] = [position + 1, seq];
+      [position, below] = [isSupposed ? position : position + 1, seq];
     }
     return waiters.map((waiter) => ({ ...waiter, priority: positions.get(waiter.id) ?? waiter.priority }));
   }

@@ -3,7 +3,7 @@ import { Semaphore } from 'async-mutex';
 import type { Outcome } from '../../platform/limits/batcher.js';
 import { KeyedBatcher } from '../../platform/limits/keyed-batcher.js';
 import { Database } from '../../platform/database/database.js';
-import { type Query, together } from '../../platform/database/session.js';
+import { together } from '../../platform/database/session.js';
 import { isInternational } from '../../platform/contract/phone.js';
 import { Problem } from '../../platform/problems/problem.js';
 import type { Reach } from '../../platform/reach.js';
@@ -32,8 +32,6 @@ interface LookedUp {
 const LOOKUPS = { batchMax: 64, waitingMax: 10_000 };
 /** All that wait share the next scan, so nobody waits for more than two. */
 const CROWDED_LOOKUPS = { batchMax: 1_000, waitingMax: 1_000 };
-/** A run of the crowded lane stops after this and answers `OVERLOADED`. */
-const CROWDED_DEADLINE_MS = 4_000;
 
 /**
  * Finds records with their positions at the time of reading. Lookups have two lanes. In the first, those of one
@@ -48,7 +46,9 @@ export class QueueReader {
   );
   private readonly crowded = new KeyedBatcher<Lookup, LookedUp | null>(
     (waitlistId, batch) =>
-      this.crowdedRuns.runExclusive(() => this.withOwnSnapshot((reading) => this.lookUp(waitlistId, batch, reading))),
+      this.crowdedRuns.runExclusive(() =>
+        this.positions.inOwnSnapshot((reading) => this.lookUp(waitlistId, batch, reading)),
+      ),
     { name: 'count positions', runsMax: 1, ...CROWDED_LOOKUPS },
   );
   /** At most half of the pool, rounded up; signups need the rest. */
@@ -126,21 +126,6 @@ export class QueueReader {
   private async submit(waitlistId: number, lookup: Lookup): Promise<LookedUp> {
     const lookedUp = (await this.lookups.submit(waitlistId, lookup)) ?? (await this.crowded.submit(waitlistId, lookup));
     return lookedUp as LookedUp;
-  }
-
-  /** Reads on a connection of its own, within a deadline. @throws Problem `OVERLOADED` */
-  private async withOwnSnapshot<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
-    const until = Date.now() + CROWDED_DEADLINE_MS;
-    const snapshot = await this.database.openSnapshot();
-    const one = async <Found>(query: Query<Found>): Promise<Found> => {
-      if (Date.now() > until) throw new Problem('OVERLOADED');
-      return snapshot.one(query, until);
-    };
-    try {
-      return await read({ one });
-    } finally {
-      await snapshot.close();
-    }
   }
 
   /**

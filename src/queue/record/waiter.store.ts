@@ -30,6 +30,9 @@ export const CROWDED = -1;
 
 type Without = typeof LARGE | readonly [];
 
+/** Where a record stands in the order of the queue. */
+export type Rank = Pick<StoredWaiter, 'rankKey' | 'seq'>;
+
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'creditedReferrals' | 'rankKey'>;
 
@@ -92,9 +95,20 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
-  /** The records with these uuids, with `metadata` and `answers`, without their positions. */
-  findStored(waitlistId: number, uuids: readonly string[]): Query<StoredWaiter[]> {
-    return this.findStoredWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
+  /** The records with these uuids, without their positions. */
+  findStored(waitlistId: number, uuids: readonly string[], without: Without = []): Query<StoredWaiter[]> {
+    return this.findStoredWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
+  }
+
+  /** The ranks of the active records in buckets of the queue. */
+  findRanks(waitlistId: number, leaves: readonly number[]): Query<readonly Rank[]> {
+    if (leaves.length === 0) return known([]);
+    return select<Rank, readonly Rank[]>(
+      `SELECT rank_key AS rankKey, seq FROM waiter ${this.database.dialect.byIndex('waiter_order')}
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(leaves.length)})`,
+      [waitlistId, ...leaves],
+      (rows) => rows,
+    );
   }
 
   /** The records that links name, without `metadata` and `answers`. Positions may be {@link CROWDED}. */

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { placeholders } from '../../platform/database/dialect.js';
 import type { Row } from '../../platform/database/table.js';
-import { type Query, select, type Statement, write } from '../../platform/database/session.js';
+import { known, type Query, select, type Statement, together, write } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import type { Questions } from './questions.js';
 import { SETTINGS } from './settings.js';
 import type { ActiveRecords } from '../waitlist.metrics.js';
 import {
+  type ExplainingWaitlist,
+  EXPLAINING_COLUMNS,
   LARGE_COLUMNS,
   type LeanWaitlist,
   SHOWN_COLUMNS,
@@ -34,6 +37,24 @@ export class QueueStore {
   findShown(waitlistId: number): Query<ShownWaitlist> {
     const sql = `SELECT ${this.waitlists.selectOnly('w', SHOWN_COLUMNS)} FROM waitlist w WHERE w.id = ?`;
     return { statements: [{ sql, values: [waitlistId] }], read: ([rows]) => this.read(rows) };
+  }
+
+  /** The waitlist with the columns that explain places. @throws Problem `WAITLIST_NOT_FOUND` */
+  findExplaining(waitlistId: number): Query<ExplainingWaitlist> {
+    const sql = `SELECT ${this.waitlists.selectOnly('w', EXPLAINING_COLUMNS)}, w.revision FROM waitlist w WHERE w.id = ?`;
+    return select<Row, ExplainingWaitlist>(sql, [waitlistId], (rows) =>
+      Object.assign(this.read(rows), { revision: Number(rows[0]?.revision) }),
+    );
+  }
+
+  /** The revisions of those of the waitlists that exist. */
+  findRevisions(waitlistIds: readonly number[]): Query<ReadonlyMap<number, number>> {
+    if (waitlistIds.length === 0) return known(new Map<number, number>());
+    return select<{ id: number; revision: number }, ReadonlyMap<number, number>>(
+      `SELECT id, revision FROM waitlist WHERE id IN (${placeholders(waitlistIds.length)})`,
+      waitlistIds,
+      (rows) => new Map(rows.map(({ id, revision }) => [id, revision])),
+    );
   }
 
   /** The waitlist with all settings. @throws Problem `WAITLIST_NOT_FOUND` */
@@ -77,9 +98,13 @@ export class QueueStore {
     );
   }
 
-  updateSettings(waitlist: WholeWaitlist): Query<void> {
+  /** Raises `revision` too: a setting can change what people see of their places. */
+  updateSettings(waitlist: WholeWaitlist): Query<unknown> {
     const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
-    return this.waitlists.update({ id: waitlist.id }, settings);
+    return together([
+      this.waitlists.update({ id: waitlist.id }, settings),
+      write('UPDATE waitlist SET revision = revision + 1 WHERE id = ?', [waitlist.id]),
+    ]);
   }
 
   updateQuestions(waitlistId: number, { questions, removedQuestions }: Questions): Query<void> {

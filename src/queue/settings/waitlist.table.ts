@@ -38,6 +38,19 @@ export const SHOWN_COLUMNS = [
   'active',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 
+/** The columns that explain a place. */
+export const EXPLAINING_COLUMNS = [
+  'id',
+  'active',
+  'spotsPerReferral',
+] as const satisfies readonly (keyof WaitlistEntity)[];
+
+/** A waitlist as it explains the places of its people. */
+export interface ExplainingWaitlist extends Pick<WholeWaitlist, (typeof EXPLAINING_COLUMNS)[number]> {
+  /** How often anything was stored that can change a place. */
+  readonly revision: number;
+}
+
 /** A waitlist as the answer to a signup or a lookup shows it. */
 export type ShownWaitlist = Pick<WholeWaitlist, (typeof SHOWN_COLUMNS)[number] | 'hostedPage'>;
 

@@ -1,3 +1,4 @@
+import { dayOf } from '../order/day-counts.js';
 import type { StoredWaiter } from '../record/waiter.js';
 import type { StatusColumns } from '../record/waiter.store.js';
 import { changeStatus, type State } from './state.js';
@@ -11,10 +12,11 @@ export function vacate(
   leaving: readonly StoredWaiter[],
   columnsOf: (record: StoredWaiter) => Omit<StatusColumns, 'removedPriority'>,
 ): void {
-  const { positionsBefore, vacatedPositions } = state;
+  const { at, ledger, positionsBefore, vacatedPositions } = state;
   const before = leaving.map(({ id }) => positionsBefore.get(id) as number);
   const positions = before.map((position) => position - vacatedPositions.filter((other) => other < position).length);
   vacatedPositions.push(...before);
+  ledger.days.countDeparture(dayOf(at), leaving.length);
   changeStatus(
     state,
     new Map(

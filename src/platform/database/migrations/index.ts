@@ -13,6 +13,7 @@ import { singleSignOn } from './1796083400000-single-sign-on.js';
 import { twoFactor } from './1796083500000-two-factor.js';
 import { loginClient } from './1796083600000-login-client.js';
 import { offers } from './1797000000000-offers.js';
+import { departed } from './1797030000000-departed.js';
 
 /** Later migrations go behind these; a released one never changes. */
 export const migrations = [
@@ -31,6 +32,7 @@ export const migrations = [
   ...twoFactor,
   ...loginClient,
   ...offers,
+  ...departed,
 ];
 
 /** v0.2.0 has older migrations only. */

@@ -23,6 +23,8 @@ export interface Page {
   readonly captcha?: PublicWaitlist['captcha'];
   /** Where its forms lead to besides this host, by a redirect: browsers hold that to the policy too. */
   readonly formOrigins?: readonly string[];
+  /** Whether its script asks this service for news. */
+  readonly isLive?: boolean;
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];
   readonly title: string;
@@ -101,12 +103,13 @@ function Preview({ title, logo, url, description }: PreviewProps) {
   );
 }
 
-function headersOf(css: string, { logo, captcha, formOrigins = [], frameOrigins }: Page): Rendered['headers'] {
+function headersOf(css: string, { logo, captcha, isLive, formOrigins = [], frameOrigins }: Page): Rendered['headers'] {
   const hash = css === '' ? [] : [`'sha256-${createHash('sha256').update(css).digest('base64')}'`];
   const own: PagePolicy = {
     'script-src': ["'self'"],
     'style-src': ["'self'", ...hash],
     'img-src': ["'self'", 'data:', ...(logo === null ? [] : [new URL(logo).origin])],
+    ...(isLive && { 'connect-src': ["'self'"] }),
     'form-action': ["'self'", ...formOrigins],
     'frame-ancestors': frameOrigins.length > 0 ? frameOrigins : ["'none'"],
   };

@@ -18,7 +18,7 @@ import { LeaderboardService } from '../waitlist/leaderboard.service.js';
 import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
-import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
+import { leadersOf, placeOf, publicWaitlist, statusOf } from './public-view.dto.js';
 import {
   type DeadLink,
   type FormFacts,
@@ -141,6 +141,10 @@ export class HostedPage {
     return `${this.pagePath(waitlistId)}/offer/${code}`;
   }
 
+  private eventsPath(waitlistId: number, uuid: string): string {
+    return `${this.basePath}/api/v1/signup/events?waitlist_id=${waitlistId}&uuid=${uuid}`;
+  }
+
   /** The form again, as it was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);
@@ -240,17 +244,23 @@ export class HostedPage {
     const hasLeaders = shown.uses_leaderboard && waitlist.isPublic;
     const leaders = hasLeaders ? await this.leaderboards.list(id, undefined) : [];
     const ownIndex = leaders.findIndex((leader) => leader.uuid === uuid);
+    const status = statusOf(found);
+    const canMail = this.leaving.canMail(found.waiter);
+    const path = this.statusPath(id, uuid);
+    const isOffered = status.status === 'offered';
     return this.render(
       reply,
       statusPage({
         waitlist: shown,
         frameOrigins: framesOf(waitlist),
-        status: statusOf(found),
+        status,
+        place: placeOf(found),
+        events: status.status === 'offboarded' ? null : this.eventsPath(id, uuid),
         leaders: leadersOf(leaders),
         ownIndex: ownIndex < 0 ? undefined : ownIndex,
-        resendAction: `${this.statusPath(id, uuid)}/resend`,
+        resendAction: isOffered ? (canMail ? `${path}/offer` : null) : `${path}/resend`,
         isResent: query.sent !== undefined,
-        leaveAction: this.leaving.canMail(found.waiter) ? `${this.statusPath(id, uuid)}/leave` : null,
+        leaveAction: canMail ? `${path}/leave` : null,
         isLeaveSent: query.leave !== undefined,
       }),
     );

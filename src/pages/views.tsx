@@ -1,10 +1,11 @@
 import { Header, PageName } from '../../web/page/header.js';
-import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
+import type { Fault, Leader, Place, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { LeaveForm, Left } from '../../web/page/leave-form.js';
 import { OfferForm, type OfferState } from '../../web/page/offer-form.js';
 import { OtherPage } from '../../web/page/other-page.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
+import { headingOf } from '../../web/page/status.js';
 import { VerifyForm } from '../../web/page/verify-form.js';
 import { textsInLanguage } from '../../web/page/catalogs.js';
 import { DEFAULT_TEXTS, type Plural, type TextKey, type Texts } from '../../web/page/texts.js';
@@ -132,11 +133,14 @@ interface StatusPage {
   readonly waitlist: PublicWaitlist;
   readonly frameOrigins: readonly string[];
   readonly status: Status;
+  readonly place: Place;
+  /** The address of the events of the place; null where the page stays as it is. */
+  readonly events: string | null;
   readonly leaders: readonly Leader[];
   /** The index of the person among the leaders; undefined if they are none. */
   readonly ownIndex: number | undefined;
-  /** The form action of the button that sends another mail. */
-  readonly resendAction: string;
+  /** The form action of the button that sends another mail; null if no mail can reach the person. */
+  readonly resendAction: string | null;
   readonly isResent: boolean;
   /** The form action of the button that mails a link to leave; null if no mail can reach the person. */
   readonly leaveAction: string | null;
@@ -147,21 +151,18 @@ interface StatusPage {
 export function statusPage(page: StatusPage): Page {
   const { waitlist, frameOrigins, resendAction, isResent, leaveAction, isLeaveSent, ...person } = page;
   const texts = textsInLanguage(waitlist);
-  const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
+  const outcome = isResent ? texts.text('resent') : null;
+  const resend = resendAction === null ? undefined : { action: resendAction, outcome };
   const leave = leaveAction === null ? null : { action: leaveAction, isSent: isLeaveSent };
   return {
     ...UNSHARED,
     waitlist,
     texts,
     frameOrigins,
+    isLive: person.events !== null,
     title: `${headingOf(waitlist, person.status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     content: <PrivatePage waitlist={waitlist} {...person} texts={texts} resend={resend} leave={leave} />,
   };
-}
-
-function headingOf(waitlist: PublicWaitlist, { status, priority }: Status, { text }: Texts): string {
-  if (status === 'pending') return text(waitlist.sends_mail === false ? 'no_mail' : 'check_mail');
-  return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
 }
 
 interface VerifyPage {

@@ -56,12 +56,33 @@ export interface PublicWaitlist {
 export interface Status {
   readonly uuid: string;
   readonly status: 'waiting' | 'offboarded' | 'pending' | 'offered';
+  /** Null for people in the queue, and for those removed before reasons were kept, who count as `by_owner`. */
+  readonly removed_reason?: 'by_owner' | 'accepted' | 'declined' | 'expired' | null;
+  /** In ISO 8601; null where nothing is offered, the time has not begun, or the offer never expires. */
+  readonly offer_expires_at?: string | null;
   /** Whether the email is. */
   readonly verified: boolean;
   /** Records ahead. People are shown positions from 1. */
   readonly priority: number;
   readonly amount_referred: number;
   readonly referral_link: string;
+}
+
+/** How a place came about, and what comes next: the answer of `GET /api/v1/signup/place`. */
+export interface Place {
+  readonly status: Status['status'];
+  readonly priority: number;
+  /** Records ahead when the person entered the queue; null if nobody counted them. */
+  readonly joined_priority: number | null;
+  /** The friends who count, and the places that they are worth by today's setting. */
+  readonly referrals: { readonly count: number; readonly spots: number };
+  /** Places that others and the owner moved the person up; below 0, back. The rest is null for who is not waiting. */
+  readonly others: number | null;
+  /** With one more friend, as things stand. */
+  readonly next_referral_priority: number | null;
+  /** Dates. */
+  readonly estimate: { readonly from: string; readonly to: string } | null;
+  readonly offer_expires_at: string | null;
 }
 
 /** A person on the leaderboard, shortened by the API. */

@@ -1,19 +1,34 @@
 /** @jsxImportSource preact */
+import { Explanation } from './explanation.js';
 import { PageName } from './header.js';
 import { type Leave, Leaving } from './leaving.js';
+import type { Place } from './model.js';
 import { StatusView, type StatusProps } from './status.js';
 
-interface PrivatePageProps extends Omit<StatusProps, 'heading'> {
+interface PrivatePageProps extends Omit<StatusProps, 'heading' | 'explanation'> {
+  readonly place: Place;
+  /** The address of the events of the place; omitted where the page stays as it is. */
+  readonly events?: string | null;
   /** Null if no mail can reach the person. */
   readonly leave: Leave | null;
 }
 
 /** The page of a person who joined. The widget shows only the status: it stands in a page that has a name. */
-export function PrivatePage({ waitlist, status, leaders, texts, leave, ...own }: PrivatePageProps) {
+export function PrivatePage({ waitlist, status, leaders, texts, place, events, leave, ...own }: PrivatePageProps) {
+  const explanation = <Explanation waitlist={waitlist} place={place} texts={texts} />;
   return (
     <>
       <PageName waitlist={waitlist} />
-      <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={texts} {...own} />
+      {/* For live.ts, which says in it what has changed. */}
+      {events && <p class="waitlist-live" role="status" data-events={events} data-place={JSON.stringify(place)} />}
+      <StatusView
+        waitlist={waitlist}
+        status={status}
+        leaders={leaders}
+        texts={texts}
+        explanation={explanation}
+        {...own}
+      />
       {status.status === 'waiting' && <p class="waitlist-note waitlist-bookmark">{texts.text('bookmark')}</p>}
       <Leaving waitlist={waitlist} texts={texts} leave={leave} />
     </>

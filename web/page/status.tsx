@@ -1,10 +1,11 @@
 /** @jsxImportSource preact */
-import type { SubmitEventHandler } from 'preact';
+import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import type { Leader, PublicWaitlist, Status } from './model.js';
+import { momentIn } from './moment.js';
 import type { Texts } from './texts.js';
 import { isolated } from './typed-address.js';
 
-/** The button that sends the mail of the verification again. */
+/** The button that sends the mail of the verification again, or a new link of an offer. */
 export interface Resend {
   /** Where it leads without a script. */
   readonly action: string;
@@ -25,6 +26,8 @@ export interface StatusProps {
   readonly texts: Texts;
   /** Omitted if there is no email to send to, or the widget does not know it. */
   readonly resend?: Resend | undefined;
+  /** How the place came about. Omitted in the widget. */
+  readonly explanation?: ComponentChildren;
   /** The email as it was typed, where the page knows it; the server's pages do not. */
   readonly address?: string | undefined;
   /** Within another page, `h2`. */
@@ -32,11 +35,12 @@ export interface StatusProps {
 }
 
 /** The place of a person who joined, and the link to share. */
-export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend, address, heading }: StatusProps) {
-  const Heading = heading ?? 'h1';
-  if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
-  if (status.status === 'pending')
-    return <CheckMail waitlist={waitlist} texts={texts} resend={resend} address={address} heading={Heading} />;
+export function StatusView(props: StatusProps) {
+  const { waitlist, status, leaders, ownIndex, texts, resend, explanation, heading: Heading = 'h1' } = props;
+  if (isOffered(status)) return <Offered {...props} />;
+  if (isTurnedAway(status)) return <TurnedAway {...props} />;
+  if (status.status === 'offboarded') return <YourTurn {...props} />;
+  if (status.status === 'pending') return <CheckMail {...props} />;
   const { text, count } = texts;
   // A status does not tell whether the person has an email. If the waitlist requires one, they do.
   const hasEmail = waitlist.required_contact.email === 'required';
@@ -52,13 +56,67 @@ export function StatusView({ waitlist, status, leaders, ownIndex, texts, resend,
       {isUnverified && sendsMail && resend && (
         <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />
       )}
-      <Sharing waitlist={waitlist} status={status} texts={texts} />
+      {explanation}
+      <Sharing waitlist={waitlist} status={status} texts={texts} isExplained={explanation !== undefined} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} ownIndex={ownIndex} texts={texts} />}
     </div>
   );
 }
 
-function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<StatusProps, 'status' | 'leaders'>) {
+/** What the page says first, which is its title too. */
+export function headingOf({ sends_mail: sendsMail = true }: PublicWaitlist, status: Status, { text }: Texts): string {
+  if (isOffered(status)) return text(isOver(status) ? 'offer_expired' : 'offer_open');
+  if (isTurnedAway(status)) return text(`offer_${status.removed_reason}`);
+  if (status.status === 'offboarded') return text('your_turn');
+  // Not where the service has lost its mail server since.
+  if (status.status === 'pending') return text(sendsMail ? 'check_mail' : 'no_mail');
+  return text('place', { place: status.priority + 1 });
+}
+
+function isOffered({ status }: Status): boolean {
+  return status === 'offered';
+}
+
+/** The sweep that ends an offer can be a minute late. */
+function isOver({ offer_expires_at: until }: Status): boolean {
+  return typeof until === 'string' && Date.parse(until) <= Date.now();
+}
+
+/** Those who did not take what they were offered were not let in. */
+function isTurnedAway(status: Status): status is Status & { readonly removed_reason: 'declined' | 'expired' } {
+  return status.removed_reason === 'declined' || status.removed_reason === 'expired';
+}
+
+/** The link itself is in the mail alone, because anybody may have the private page. */
+function Offered({ waitlist, status, texts, resend, heading: Heading = 'h1' }: StatusProps) {
+  const { text, lang } = texts;
+  const { offer_expires_at: until = null } = status;
+  const { sends_mail: sendsMail = true, required_contact: contact } = waitlist;
+  const isMailed = sendsMail && (resend !== undefined || contact.email === 'required');
+  return (
+    <div class="waitlist-status">
+      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
+      {!isOver(status) && (
+        <>
+          {until !== null && <p class="waitlist-ahead">{text('offer_until', { until: momentIn(lang, new Date(until)) })}</p>}
+          <p class="waitlist-ahead">{text(isMailed ? 'offered_text' : 'offered_no_mail')}</p>
+          {resend && <ResendForm {...resend} hint={text('offered_hint')} button={text('offered_button')} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function TurnedAway({ waitlist, status, texts, heading: Heading = 'h1' }: StatusProps) {
+  return (
+    <div class="waitlist-status">
+      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
+      <p class="waitlist-ahead">{texts.text('removed_text')}</p>
+    </div>
+  );
+}
+
+function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: StatusProps) {
   const { your_turn_url } = waitlist;
   return (
     <div class="waitlist-status">
@@ -73,16 +131,13 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
   );
 }
 
-type CheckMailProps = Pick<StatusProps, 'waitlist' | 'texts' | 'resend' | 'address' | 'heading'>;
-
 /** Shown until a pending person clicks the link in the mail. */
-function CheckMail({ waitlist, texts, resend, address, heading: Heading = 'h1' }: CheckMailProps) {
+function CheckMail({ waitlist, status, texts, resend, address, heading: Heading = 'h1' }: StatusProps) {
   const { text } = texts;
-  // Not where the service has lost its mail server since.
   const { sends_mail: isMailed = true } = waitlist;
   return (
     <div class="waitlist-status">
-      <Heading class="waitlist-place">{text(isMailed ? 'check_mail' : 'no_mail')}</Heading>
+      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
       <p class="waitlist-ahead">{text(isMailed ? 'check_mail_text' : 'no_mail_text')}</p>
       {address === undefined ? (
         // A script fills it in, if it knows the address: see typed-address.ts.
@@ -109,15 +164,20 @@ function ResendForm({ hint, button, ...form }: Resend & { readonly hint: string;
   );
 }
 
+interface SharingProps extends Pick<StatusProps, 'waitlist' | 'status' | 'texts'> {
+  /** Whether the explanation says how many friends have joined. */
+  readonly isExplained: boolean;
+}
+
 /** The buttons need a script, which shows them: see share.ts. */
-function Sharing({ waitlist, status, texts: { text, count } }: Pick<StatusProps, 'waitlist' | 'status' | 'texts'>) {
+function Sharing({ waitlist, status, texts: { text, count }, isExplained }: SharingProps) {
   const { spots_to_move_upon_referral: spots, widget_shows_social_links: showsLinks } = waitlist;
   const { referral_link: link, amount_referred: referrals } = status;
   const message = waitlist.twitter_message ?? text('message');
   return (
     <section class="waitlist-sharing" data-message={message}>
       {spots > 0 && <p>{count('spots', spots)}</p>}
-      {referrals > 0 && <p>{count('referrals', referrals)}</p>}
+      {referrals > 0 && !isExplained && <p>{count('referrals', referrals)}</p>}
       <label for="waitlist-link">{text('referral_link')}</label>
       <div class="waitlist-link">
         <input id="waitlist-link" class="waitlist-input" value={link} readOnly dir="ltr" />

@@ -25,6 +25,9 @@ export const OWN_PAIRS = {
   ahead: ['one_ahead', 'many_ahead'],
   spots: ['one_spot', 'many_spots'],
   referrals: ['one_referral', 'many_referrals'],
+  moved_up: ['one_moved_up', 'many_moved_up'],
+  others_up: ['one_others_up', 'many_others_up'],
+  others_back: ['one_others_back', 'many_others_back'],
 } as const satisfies Record<CountedKey, readonly [one: string, many: string]>;
 
 /** A plural category of CLDR, and whether the number is 1. Several numbers share one. */

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { render } from 'preact';
-import type { Leader, PublicWaitlist, Status } from '../../page/model';
+import type { Leader, Place, PublicWaitlist, Status } from '../../page/model';
 import { formFields } from '../../page/form-fields';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
@@ -30,6 +30,8 @@ export type PreviewState =
   | 'offer'
   | 'accepted'
   | 'turn'
+  | 'offered'
+  | 'declined'
   | 'closed';
 
 /** With two settings that only the owner sees. */
@@ -53,7 +55,32 @@ const PERSON: Status = {
 };
 
 const OFFER_ENDS = new Date('2030-01-31T18:00:00Z');
-const STATUSES: Readonly<Partial<Record<PreviewState, Status['status']>>> = { mail: 'pending', turn: 'offboarded' };
+const STATUSES: Readonly<Partial<Record<PreviewState, Status['status']>>> = {
+  mail: 'pending',
+  turn: 'offboarded',
+  offered: 'offered',
+  declined: 'offboarded',
+};
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+
+/** How {@link PERSON} got there. */
+function placeWith(spotsPerReferral: number): Place {
+  const { priority, amount_referred: count } = PERSON;
+  const spots = count * spotsPerReferral;
+  const others = 172;
+  return {
+    status: 'waiting',
+    priority,
+    joined_priority: priority + spots + others,
+    referrals: { count, spots },
+    others,
+    next_referral_priority: priority - spotsPerReferral,
+    estimate: { from: inDays(20).slice(0, 10), to: inDays(34).slice(0, 10) },
+    offer_expires_at: null,
+  };
+}
+
 const EMAIL_ONLY = { email: 'required', phone: 'off', first_name: 'off', last_name: 'off' } as const;
 
 const LEADERS: readonly Leader[] = [
@@ -182,7 +209,13 @@ function Joined({ waitlist, texts, state, isPage }: CardProps) {
   const shown = {
     // Those who have not confirmed are asked to only where confirmation is on.
     waitlist: isUnverified ? { ...waitlist, uses_signup_verification: true, required_contact: EMAIL_ONLY } : waitlist,
-    status: { ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' },
+    status: {
+      ...PERSON,
+      verified: !isUnverified,
+      status: STATUSES[state] ?? 'waiting',
+      removed_reason: state === 'declined' ? state : null,
+      offer_expires_at: state === 'offered' ? inDays(2) : null,
+    },
     leaders: waitlist.uses_leaderboard ? LEADERS : [],
     texts,
     resend: { action: '', outcome: null },
@@ -192,5 +225,6 @@ function Joined({ waitlist, texts, state, isPage }: CardProps) {
   // The contact is for those whom no mail can reach.
   const canMail = sendsMail && waitlist.required_contact.email !== 'off';
   const leave = canMail ? { action: '', isSent: false } : null;
-  return <PrivatePage {...shown} ownIndex={LEADERS.length - 1} leave={leave} />;
+  const place = placeWith(waitlist.spots_to_move_upon_referral);
+  return <PrivatePage {...shown} place={place} ownIndex={LEADERS.length - 1} leave={leave} />;
 }

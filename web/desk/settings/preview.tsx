@@ -22,6 +22,8 @@ const STATES: Readonly<Record<PreviewState, string>> = {
   offer: 'Link of an offer',
   accepted: 'Offer accepted',
   turn: 'Let in',
+  offered: 'A spot is offered',
+  declined: 'Offer declined',
   closed: 'Closed',
 };
 

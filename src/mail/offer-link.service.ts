@@ -4,9 +4,14 @@ import { EnumerationLimit } from '../platform/limits/enumeration-limit.js';
 import { Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { type OfferState, stateAt } from '../queue/offers/offer.js';
+import { OfferCodes } from '../queue/offers/offer-codes.js';
 import { OfferReader } from '../queue/offers/offer.reader.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
 import { answerOffer } from '../queue/write/commands/answer-offer.js';
+import { replaceOfferCode } from '../queue/write/commands/replace-offer-code.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
+import { MailSender } from './mail.sender.js';
+import { RequestedMails } from './requested-mails.js';
 
 /** An offer, as whoever has its link may see it. */
 export interface LinkedOffer {
@@ -17,13 +22,17 @@ export interface LinkedOffer {
   readonly expiresAt: Date | null;
 }
 
-/** How people answer offers: by the link that they got. */
+/** How people answer offers: by the link that they got, because anybody may have their private page. */
 @Injectable()
 export class OfferLinkService {
   constructor(
     private readonly offers: OfferReader,
     private readonly writer: QueueWriter,
     private readonly misses: EnumerationLimit,
+    private readonly reader: QueueReader,
+    private readonly codes: OfferCodes,
+    private readonly requested: RequestedMails,
+    private readonly sender: MailSender,
   ) {}
 
   /**
@@ -45,6 +54,25 @@ export class OfferLinkService {
     { id: requestId }: Sender,
   ): Promise<OfferState> {
     return (await this.writer.submit(waitlistId, answerOffer(hashKey(code), answer, { requestId }))).state;
+  }
+
+  /**
+   * Mails a new link to the person of a private page, and ends the old one. Does nothing where no offer is open, no mail
+   * can reach the person, or a bound would drop it. @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED`
+   */
+  async mailTo(waitlistId: number, uuid: string, { id: requestId, ip }: Sender): Promise<void> {
+    await this.requested.limit(ip);
+    const { waiter } = await this.reader.findByUuid(waitlistId, uuid);
+    if (waiter?.status !== 'offered' || waiter.emailKey === null || !this.sender.isConfigured) return;
+    const mail = await this.requested.room(waitlistId, 'offer', { uuid, emailKey: waiter.emailKey }, ip);
+    if (!mail) return;
+    const { network } = mail;
+    try {
+      await this.writer.submit(waitlistId, replaceOfferCode(uuid, this.codes.make(), { requestId, network }));
+    } catch (error) {
+      // It has ended since. The page says so.
+      if (!(error instanceof Problem && ['OFFER_ENDED', 'NO_WAITER_FOUND'].includes(error.code))) throw error;
+    }
   }
 
   private async find(waitlistId: number, code: string) {

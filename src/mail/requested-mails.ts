@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { CLICK_MAILS, MailStore } from '../outbox/mail.store.js';
+import { CLICK_MAILS, MailStore, type NewMail } from '../outbox/mail.store.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { addressKey, isWithin } from '../platform/limits/address.js';
@@ -12,6 +12,12 @@ import { Problem } from '../platform/problems/problem.js';
 /** Requests of one address, for any mail. A person needs one or two. */
 const REQUESTS_MAX = 5;
 const WINDOW_SECONDS = 3_600;
+
+/** The person of a record, as far as a mail to them needs. */
+interface Addressee {
+  readonly uuid: string;
+  readonly emailKey: string;
+}
 
 /** Mails that anybody can ask for: limited by the address that asks, by the mailbox and by the network. */
 @Injectable()
@@ -38,19 +44,24 @@ export class RequestedMails {
       throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
   }
 
-  /** Stores a mail, unless one like it waits for its first attempt, or a bound would drop it. */
-  async store(
+  /** Stores a mail, if there is {@link room} for it. */
+  async store(waitlistId: number, kind: 'verification' | 'leave', person: Addressee, address: string): Promise<void> {
+    const mail = await this.room(waitlistId, kind, person, address);
+    if (mail) await this.database.one(this.mails.insert(waitlistId, [mail]));
+  }
+
+  /** A mail to store; null if one like it waits for its first attempt, or a bound would drop it. */
+  async room(
     waitlistId: number,
-    kind: 'verification' | 'leave',
-    { uuid: waiterUuid, emailKey }: { readonly uuid: string; readonly emailKey: string },
+    kind: 'verification' | 'leave' | 'offer',
+    { uuid: waiterUuid, emailKey }: Addressee,
     address: string,
-  ): Promise<void> {
+  ): Promise<NewMail | null> {
     const network = this.networks.hashOf(address);
     const mail = { kind, waiterUuid, emailKey, network, isBounded: true, at: new Date() };
     const networks = network === null ? [] : [network];
     const kinds = kind === 'verification' ? CLICK_MAILS : [kind];
     const mailed = await this.database.one(this.mails.findMailed(waitlistId, [mail], networks, mail.at, kinds));
-    if (mailed.records.size + mailed.networks.size > 0) return;
-    await this.database.one(this.mails.insert(waitlistId, [mail]));
+    return mailed.records.size + mailed.networks.size > 0 ? null : mail;
   }
 }

@@ -238,6 +238,8 @@ export class HostedPage {
     id: number,
   ): Promise<string> {
     const uuid = uuidOf(params.uuid);
+    // Not later than the rest: the events then tell the page of what it does not show yet.
+    const place = await this.signups.findPlace({ waitlist_id: id }, uuid, ip);
     const found = await this.signups.find({ waitlist_id: id }, { email: null, phone: null, uuid }, ip);
     const waitlist = await this.waitlists.getForMembers(id);
     const shown = publicWaitlist(waitlist, this.waitlists.sendsMail);
@@ -254,7 +256,7 @@ export class HostedPage {
         waitlist: shown,
         frameOrigins: framesOf(waitlist),
         status,
-        place: placeOf(found),
+        place: placeOf(place),
         events: status.status === 'offboarded' ? null : this.eventsPath(id, uuid),
         leaders: leadersOf(leaders),
         ownIndex: ownIndex < 0 ? undefined : ownIndex,

@@ -3,13 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { type LinkedOffer, OfferLinkService } from '../mail/offer-link.service.js';
 import { offerRules } from '../queue/settings/offer-rules.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
-import { HostedPage, idOf } from './hosted-page.js';
+import { HostedPage, idOf, uuidOf } from './hosted-page.js';
 import { publicWaitlist } from './public-view.dto.js';
 import { offerPage } from './views.js';
 
 interface Params {
   readonly waitlist_id: string;
   readonly code: string;
+  readonly uuid: string;
 }
 
 /** The parameter that hands the code to the owner's product. */
@@ -18,7 +19,7 @@ const PAGE = { rateLimited: 'public', isPage: true } as const;
 const GET_OPTIONS: RouteShorthandOptions = { exposeHeadRoute: true, config: PAGE };
 const POST_OPTIONS: RouteShorthandOptions = { config: { ...PAGE, takesForms: true } };
 
-/** The page of an offer, with a button to accept it and one to decline. */
+/** The page of an offer, with a button to accept it and one to decline, and the button that mails a new link. */
 @Injectable()
 export class OfferPage {
   constructor(
@@ -40,6 +41,16 @@ export class OfferPage {
       fastify.post<{ Params: Params }>(`${link}/${path}`, POST_OPTIONS, (request, reply) =>
         this.answer(request, reply, answer),
       );
+    fastify.post<{ Params: Params }>(
+      '/waitlist/:waitlist_id/status/:uuid/offer',
+      POST_OPTIONS,
+      async (request, reply) => {
+        const id = idOf(request.params.waitlist_id);
+        const uuid = uuidOf(request.params.uuid);
+        await this.links.mailTo(id, uuid, request);
+        return seeOther(reply, `${this.page.statusPath(id, uuid)}?sent`);
+      },
+    );
   }
 
   private async answer(

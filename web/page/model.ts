@@ -57,9 +57,9 @@ export interface Status {
   readonly uuid: string;
   readonly status: 'waiting' | 'offboarded' | 'pending' | 'offered';
   /** Null for people in the queue, and for those removed before reasons were kept, who count as `by_owner`. */
-  readonly removed_reason?: 'by_owner' | 'accepted' | 'declined' | 'expired' | null;
+  readonly removed_reason: 'by_owner' | 'accepted' | 'declined' | 'expired' | null;
   /** In ISO 8601; null where nothing is offered, the time has not begun, or the offer never expires. */
-  readonly offer_expires_at?: string | null;
+  readonly offer_expires_at: string | null;
   /** Whether the email is. */
   readonly verified: boolean;
   /** Records ahead. People are shown positions from 1. */

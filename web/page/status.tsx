@@ -79,7 +79,7 @@ function isOffered({ status }: Status): boolean {
 
 /** The sweep that ends an offer can be a minute late. */
 function isOver({ offer_expires_at: until }: Status): boolean {
-  return typeof until === 'string' && Date.parse(until) <= Date.now();
+  return until !== null && Date.parse(until) <= Date.now();
 }
 
 /** Those who did not take what they were offered were not let in. */
@@ -90,7 +90,7 @@ function isTurnedAway(status: Status): status is Status & { readonly removed_rea
 /** The link itself is in the mail alone, because anybody may have the private page. */
 function Offered({ waitlist, status, texts, resend, heading: Heading = 'h1' }: StatusProps) {
   const { text, lang } = texts;
-  const { offer_expires_at: until = null } = status;
+  const { offer_expires_at: until } = status;
   const { sends_mail: sendsMail = true, required_contact: contact } = waitlist;
   const isMailed = sendsMail && (resend !== undefined || contact.email === 'required');
   return (
@@ -98,7 +98,9 @@ function Offered({ waitlist, status, texts, resend, heading: Heading = 'h1' }: S
       <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
       {!isOver(status) && (
         <>
-          {until !== null && <p class="waitlist-ahead">{text('offer_until', { until: momentIn(lang, new Date(until)) })}</p>}
+          {until !== null && (
+            <p class="waitlist-ahead">{text('offer_until', { until: momentIn(lang, new Date(until)) })}</p>
+          )}
           <p class="waitlist-ahead">{text(isMailed ? 'offered_text' : 'offered_no_mail')}</p>
           {resend && <ResendForm {...resend} hint={text('offered_hint')} button={text('offered_button')} />}
         </>

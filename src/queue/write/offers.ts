@@ -37,9 +37,11 @@ function runningTime(from: Date, hours: number): OfferTime {
   return { expiresAt: end, dueAt: end };
 }
 
-/** Mails the link of an offer to its person. */
-export function mailOffer({ mails, at }: State, { uuid, emailKey }: StoredWaiter): void {
-  if (emailKey !== null) mails.push({ waiterUuid: uuid, kind: 'offer', emailKey, network: null, isBounded: false, at });
+/** Mails the link of an offer to its person. With the network that asked for it, which may be null, bounds count it. */
+export function mailOffer({ mails, at }: State, { uuid, emailKey }: StoredWaiter, network?: string | null): void {
+  if (emailKey === null) return;
+  const isBounded = network !== undefined;
+  mails.push({ waiterUuid: uuid, kind: 'offer', emailKey, network: network ?? null, isBounded, at });
 }
 
 /** The open offer of a record. */

@@ -46,6 +46,8 @@ interface Previewed {
 }
 
 const PERSON: Status = {
+  removed_reason: null,
+  offer_expires_at: null,
   uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
   status: 'waiting',
   verified: true,

@@ -1,21 +1,25 @@
 import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
+import type { NewMail } from '../../../outbox/mail.store.js';
 import type { OfferCode } from '../../offers/offer-codes.js';
 import { stateAt } from '../../offers/offer.js';
 import type { Changed, Command } from '../command.js';
 import { mailOffer, openOfferOf, replaceCode } from '../offers.js';
 import { recordOf } from '../state.js';
 
+/** The request of somebody who has the private page, which may be a stranger: bounds count the mail. */
+interface PageRequest {
+  readonly requestId: string;
+  /** As in {@link NewMail}. */
+  readonly network: string | null;
+}
+
 /**
- * Gives a record's open offer another code, which mails that wait carry too. For the person, who asked for it on the
- * private page, it is mailed; for the owner it is not.
+ * Gives a record's open offer another code, which mails that wait carry too. Asked for on the private page, it is
+ * mailed; for the owner it is not.
  * @throws Problem `NO_WAITER_FOUND`, `OFFER_ENDED` if no offer is open
  */
-export function replaceOfferCode(
-  uuid: string,
-  code: OfferCode,
-  origin: AccountWrite | { readonly requestId: string },
-): Command<Changed> {
+export function replaceOfferCode(uuid: string, code: OfferCode, origin: AccountWrite | PageRequest): Command<Changed> {
   return {
     kind: 'answer',
     weight: 1,
@@ -28,8 +32,9 @@ export function replaceOfferCode(
       const offer = openOfferOf(state, uuid);
       if (!offer || stateAt(offer, state.at) !== 'open') throw new Problem('OFFER_ENDED');
       replaceCode(state, offer, code);
-      const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
-      if (!('id' in origin)) mailOffer(state, record);
+      if (!('id' in origin)) mailOffer(state, record, origin.network);
+      const write =
+        'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), requestId: origin.requestId };
       state.written.push({ write, action: 'offer_link_made', uuids: [uuid], isSecret: true });
       return { uuids: [uuid] };
     },

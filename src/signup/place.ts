@@ -10,7 +10,7 @@ export interface Place {
   /** The people ahead when the person entered the queue; null if that is unknown. */
   readonly joinedPriority: number | null;
   readonly referrals: { readonly count: number; readonly spots: number };
-  /** Spots gained by what others and the owner did; below 0 where they were lost. Null unless both positions are known. */
+  /** Spots gained by what others and the owner did; below 0: lost. Null unless both positions are known. */
   readonly others: number | null;
   /** The priority with one more credited referral, as things stand; null unless the person is waiting. */
   readonly nextReferralPriority: number | null;

@@ -7,7 +7,7 @@ import { makeOffers } from '../../src/queue/write/commands/make-offers.js';
 import { returnWaiters } from '../../src/queue/write/commands/return.js';
 import { weeksBefore } from '../../src/signup/estimate.js';
 import type { PlaceDto } from '../../src/signup/place.dto.js';
-import { type Answer, type Api } from '../support/api.js';
+import type { Answer, Api } from '../support/api.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Person, World } from '../support/world.js';
@@ -91,7 +91,7 @@ describe('a place', () => {
   });
 
   it('counts referrals by the setting of today, and none that is withheld', async () => {
-    const waitlist = await world.waitlist({ fraud: { referrals_per_hour: 1 } as never });
+    const waitlist = await world.waitlist({ fraud: { referrals_per_hour: 1 } });
     const people = await world.signups(waitlist, 8);
     const ada = people[7]!;
     for (let count = 0; count < 2; count += 1) await world.signup(waitlist, { referral_link: ada.referral_link });

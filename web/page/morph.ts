@@ -1,6 +1,7 @@
 /**
- * Makes a part of the page what the server would send now, and leaves alone what is the same: so nobody loses the focus,
- * a selection or what a script has added. `before` is that part as the server sent it last, of which `shown` was made.
+ * Makes a part of the page what the server would send now, and leaves alone what is the same: so nobody loses the
+ * focus, a selection or what a script has added. `before` is that part as the server sent it last, of which `shown`
+ * was made.
  */
 export function morph(shown: Element, before: Element, after: Element): void {
   for (const { name } of before.attributes) if (!after.hasAttribute(name)) shown.removeAttribute(name);

@@ -44,7 +44,7 @@ interface Request {
   readonly days: Span;
 }
 
-/** Finds places with what explains them. All positions of a batch are counted together, from one read of their buckets. */
+/** Finds places with what explains them. All positions of a batch are counted together, from one read of buckets. */
 @Injectable()
 export class PlaceReader {
   private readonly lookups = new KeyedBatcher<{ readonly uuid: string; readonly days: Span }, Places>(
@@ -120,10 +120,10 @@ export class PlaceReader {
     }));
     const priorities = await this.count(reading, waitlist, [...supposed, ...active], countsCrowded);
     if (!priorities) return null;
-    const standings = new Map(
+    const standings = new Map<string, Standing>(
       stored.map((record) => [
         record.uuid,
-        { waiter: { ...record, priority: priorityOf(record, waitlist) }, nextReferralPriority: null } as Standing,
+        { waiter: { ...record, priority: priorityOf(record, waitlist) }, nextReferralPriority: null },
       ]),
     );
     for (const [index, record] of active.entries()) {

@@ -586,7 +586,7 @@ describe('offers', () => {
 
   it('get another code, which ends the old one', () => {
     const facts = { sendsMails: true, named: [offered(4, 2), waiting(5)], offers: [offer(4)] };
-    const byPerson = decideWith(facts, replaceOfferCode('u4', codes[0]!, { requestId: 'r' }));
+    const byPerson = decideWith(facts, replaceOfferCode('u4', codes[0]!, { requestId: 'r', network: null }));
     const byAccount = decideWith(
       facts,
       replaceOfferCode('u4', codes[1]!, byOwner('x')),

@@ -17,6 +17,8 @@ const MEANINGS: Readonly<Record<Exclude<Column, 'position'>, string>> = {
   credit_reasons: 'Credit reasons',
   removed_date: 'Let in at',
   removed_priority: 'Position when let in',
+  removed_reason: 'How they left',
+  joined_priority: 'Position when they joined',
   verified: 'Email confirmed',
   uuid: 'Id of the person',
   metadata: 'Metadata (JSON)',

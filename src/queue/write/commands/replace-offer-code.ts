@@ -1,6 +1,5 @@
 import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
-import type { NewMail } from '../../../outbox/mail.store.js';
 import type { OfferCode } from '../../offers/offer-codes.js';
 import { stateAt } from '../../offers/offer.js';
 import type { Changed, Command } from '../command.js';
@@ -10,7 +9,7 @@ import { recordOf } from '../state.js';
 /** The request of somebody who has the private page, which may be a stranger: bounds count the mail. */
 interface PageRequest {
   readonly requestId: string;
-  /** As in {@link NewMail}. */
+  /** A keyed hash of the network; null if no bound counts it. */
   readonly network: string | null;
 }
 

@@ -57,8 +57,8 @@ export class OfferLinkService {
   }
 
   /**
-   * Mails a new link to the person of a private page, and ends the old one. Does nothing where no offer is open, no mail
-   * can reach the person, or a bound would drop it.
+   * Mails a new link to the person of a private page, and ends the old one. Does nothing where no offer is open, no
+   * mail can reach the person, or a bound would drop it.
    * @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED`
    */
   async mailTo(waitlistId: number, uuid: string, { id: requestId, ip }: Sender): Promise<void> {

@@ -4,9 +4,11 @@
  */
 import { components } from '../../openapi/openapi.json';
 
-const { ImportReport, OffboardWaiters, Question, Statistics, UpdateWaiter, UpdateWaitlist } = components.schemas;
+const { ImportReport, MakeOffers, OfferRules, OffboardWaiters, Question, Statistics, UpdateWaiter, UpdateWaitlist } = components.schemas;
 
 export const OFFBOARDING = OffboardWaiters.properties;
+export const OFFERING = MakeOffers.properties;
+export const OFFERS = OfferRules.properties;
 export const PERSON = UpdateWaiter.properties;
 export const REPORT = ImportReport.properties;
 export const STATISTICS = Statistics.properties;

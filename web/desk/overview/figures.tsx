@@ -1,5 +1,6 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core';
 import { count, countPeople, share } from '../parts/format';
+import { Section } from '../parts/section';
 import type { DayStatistics, Waitlist } from '../queries';
 
 const SPAN_DAYS = 7;
@@ -12,8 +13,8 @@ const POINTS = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero', max
 export function Figures({ totals, days }: { totals: Waitlist['statistics']; days?: readonly DayStatistics[] }) {
   const week = days?.slice(-SPAN_DAYS);
   const sum = (field: keyof Omit<DayStatistics, 'date'>) => week?.reduce((total, day) => total + day[field], 0);
-  const [joined, referred, letIn] = [sum('signups'), sum('referred'), sum('offboarded')];
-  const { current_signups, total_signups, referred_signups, offboarded_signups } = totals;
+  const [joined, referred, left] = [sum('signups'), sum('referred'), sum('offboarded')];
+  const { current_signups, total_signups, referred_signups, offered_signups, offboarded_signups } = totals;
   const now = ratio(referred_signups, total_signups);
   const isCounted = joined !== undefined && referred !== undefined;
   const before = isCounted ? ratio(referred_signups - referred, total_signups - joined) : undefined;
@@ -24,7 +25,11 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
       <Figure
         label="In line"
         value={count(current_signups)}
-        change={joined !== undefined && letIn !== undefined ? CHANGE.format(joined - letIn) : undefined}
+        // Nobody counts the offers that were withdrawn: then the change is not known.
+        change={
+          joined !== undefined && left !== undefined && sum('offered') === 0 ? CHANGE.format(joined - left) : undefined
+        }
+        note={offered_signups > 0 ? `${count(offered_signups)} more with an open offer` : undefined}
       />
       <Figure
         label="Joined"
@@ -39,9 +44,9 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
         note={now === null ? undefined : `${count(referred_signups)} of ${countPeople(total_signups)}`}
       />
       <Figure
-        label="Let in"
+        label="Left the line"
         value={count(offboarded_signups)}
-        change={letIn === undefined ? undefined : CHANGE.format(letIn)}
+        change={left === undefined ? undefined : CHANGE.format(left)}
       />
     </SimpleGrid>
   );
@@ -49,6 +54,28 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
 
 function ratio(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null;
+}
+
+/** What became of the offers. Nothing where there were none. */
+export function OfferFigures({ totals, days }: { totals: Waitlist['statistics']; days: readonly DayStatistics[] }) {
+  const sum = (field: 'offered' | 'accepted' | 'declined' | 'expired', from: readonly DayStatistics[] = days) =>
+    from.reduce((total, day) => total + day[field], 0);
+  if (totals.offered_signups === 0 && sum('offered') + sum('accepted') + sum('declined') + sum('expired') === 0)
+    return null;
+  const ofWeek = (field: 'accepted' | 'declined' | 'expired') => CHANGE.format(sum(field, days.slice(-SPAN_DAYS)));
+  return (
+    <Section
+      title="Offers"
+      description={`${sum('offered') === 1 ? '1 offer was' : `${count(sum('offered'))} offers were`} made in ${days.length} days. What became of offers in this time:`}
+    >
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
+        <Figure label="Open now" value={count(totals.offered_signups)} />
+        <Figure label="Accepted" value={count(sum('accepted'))} change={ofWeek('accepted')} />
+        <Figure label="Declined" value={count(sum('declined'))} change={ofWeek('declined')} />
+        <Figure label="Expired" value={count(sum('expired'))} change={ofWeek('expired')} />
+      </SimpleGrid>
+    </Section>
+  );
 }
 
 /** Under the figure, its change or, as long as there is none, a note. */

@@ -19,7 +19,10 @@ export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
     [waitlist_name !== FIRST_NAME, link(`/${id}/settings`, 'Name your waitlist')],
     [people > 1, <Anchor href="#your-page">Share the address, or paste the widget into your page</Anchor>],
     [people > 0, outside(waitlist_url_location, 'Join once yourself')],
-    [statistics.offboarded_signups > 0, link(`/${id}/people`, 'Let somebody in')],
+    [
+      statistics.offboarded_signups + statistics.offered_signups > 0,
+      link(`/${id}/people`, 'Let somebody in, or offer a seat'),
+    ],
   ];
   if (people >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
   return (

@@ -16,6 +16,14 @@ const BOX_FROM_DAYS = 12;
 const BOX_HEIGHT = 424;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
+/** Shown where there are any. */
+const OFFERS = [
+  { field: 'offered', label: 'Offered' },
+  { field: 'accepted', label: 'Accepted' },
+  { field: 'declined', label: 'Declined' },
+  { field: 'expired', label: 'Expired' },
+] as const;
+
 /** Big, and not needed by any other page. */
 const JoinedChart = lazy(() => import('./joined-chart'));
 
@@ -87,17 +95,19 @@ function lastDays(days: readonly DayStatistics[], span: number, since: string): 
   const last = days.slice(-span);
   const made = momentOf(since).toISOString().slice(0, 10);
   const first = last.findIndex(
-    ({ date, signups, offboarded, page_views }) => date >= made || signups + offboarded + page_views > 0,
+    ({ date, signups, offered, offboarded, page_views }) =>
+      date >= made || signups + offered + offboarded + page_views > 0,
   );
   return last.slice(Math.max(0, Math.min(first, last.length - DAYS_MIN)));
 }
 
 function NumbersTable({ days }: { days: readonly (DayStatistics & { label: string })[] }) {
   const isLong = days.length >= BOX_FROM_DAYS;
+  const offers = OFFERS.filter(() => OFFERS.some(({ field }) => days.some((day) => day[field] > 0)));
   return (
     <>
       <Table.ScrollContainer
-        minWidth={420}
+        minWidth={420 + 80 * offers.length}
         {...(isLong && { maxHeight: BOX_HEIGHT })}
         type="native"
         tabIndex={0}
@@ -105,17 +115,25 @@ function NumbersTable({ days }: { days: readonly (DayStatistics & { label: strin
         aria-label="Numbers of each day"
       >
         <Table stickyHeader>
-          <HeadRow columns={['Day (UTC)']} numbers={['Joined', 'Referred', 'Let in', 'Page views']} />
+          <HeadRow
+            columns={['Day (UTC)']}
+            numbers={['Joined', 'Referred', ...offers.map(({ label }) => label), 'Left the line', 'Page views']}
+          />
           <Table.Tbody>
-            {days.toReversed().map(({ date, label, signups, referred, offboarded, page_views }) => (
-              <Table.Tr key={date}>
+            {days.toReversed().map((day) => (
+              <Table.Tr key={day.date}>
                 <Table.Th scope="row" fw={400}>
-                  <time dateTime={date}>{label}</time>
+                  <time dateTime={day.date}>{day.label}</time>
                 </Table.Th>
-                <Table.Td ta="end">{count(signups)}</Table.Td>
-                <Table.Td ta="end">{count(referred)}</Table.Td>
-                <Table.Td ta="end">{count(offboarded)}</Table.Td>
-                <Table.Td ta="end">{count(page_views)}</Table.Td>
+                <Table.Td ta="end">{count(day.signups)}</Table.Td>
+                <Table.Td ta="end">{count(day.referred)}</Table.Td>
+                {offers.map(({ field }) => (
+                  <Table.Td key={field} ta="end">
+                    {count(day[field])}
+                  </Table.Td>
+                ))}
+                <Table.Td ta="end">{count(day.offboarded)}</Table.Td>
+                <Table.Td ta="end">{count(day.page_views)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

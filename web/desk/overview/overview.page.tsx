@@ -6,7 +6,7 @@ import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { statisticsQuery, waitlistQuery } from '../queries';
 import { useMay } from '../roles';
-import { Figures } from './figures';
+import { Figures, OfferFigures } from './figures';
 import { FirstSteps } from './first-steps';
 import { Joined } from './joined';
 import { StateBanner } from './state-banner';
@@ -37,6 +37,7 @@ export function OverviewPage() {
         {mayChange && !waitlist.data.is_closed && waitlist.data.is_public && <FirstSteps waitlist={waitlist.data} />}
         {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
         <Figures totals={waitlist.data.statistics} days={days} />
+        {days && <OfferFigures totals={waitlist.data.statistics} days={days} />}
         {days ? <Joined days={days} since={waitlist.data.created_at} /> : statistics.isPending && <PageSkeleton />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
           {referrers && <TopReferrers waitlistId={waitlistId} referrers={referrers} />}

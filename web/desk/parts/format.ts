@@ -67,8 +67,9 @@ export function duration(seconds: number): string {
   );
 }
 
-/** The moment of a time in the form of the API, `YYYY-MM-DD_HH-MM-SS` in UTC. */
+/** The moment of a time in a form of the API: `YYYY-MM-DD_HH-MM-SS` in UTC, or ISO 8601. */
 export function momentOf(text: string): Date {
+  if (!text.includes('_')) return new Date(text);
   const [date = '', time = ''] = text.split('_');
   return new Date(`${date}T${time.replaceAll('-', ':')}Z`);
 }

@@ -104,12 +104,14 @@ function Tabs({
   const { pending_signups: pending = 0, withheld_signups: withheld = 0 } = totals ?? {};
   const numbers: Readonly<Record<Tab, string | null>> = {
     waiting: totals ? count(totals.current_signups) : null,
-    offboarded: totals ? count(totals.total_signups - totals.current_signups) : null,
+    offered: totals ? count(totals.offered_signups) : null,
+    offboarded: totals ? count(totals.offboarded_signups) : null,
     pending: totals ? countBounded(pending) : null,
     withheld: totals ? countBounded(withheld) : null,
   };
   const isShown: Readonly<Record<Tab, boolean>> = {
     waiting: true,
+    offered: (totals?.offered_signups ?? 0) > 0,
     offboarded: true,
     // Records can wait for their click after verification was turned off, too.
     pending: waitlist?.verification === 'required' || pending > 0,
@@ -137,7 +139,7 @@ function Tabs({
   );
 }
 
-const TABS = ['waiting', 'offboarded', 'pending', 'withheld'] as const;
+const TABS = ['waiting', 'offered', 'offboarded', 'pending', 'withheld'] as const;
 
 function Counted({ label, number }: { label: string; number: string | null }) {
   return (

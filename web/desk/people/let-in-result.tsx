@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, List, Modal, ScrollArea, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,14 +7,13 @@ import { ignoreHeldEnter } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
 import { count, countPeople, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { NamedPeople } from './named-people';
 import { contactOf, type Person } from './people.queries';
 import { savePeople } from './people-csv';
+import { showUndo, undoLabel, useUndo } from './undo';
 import { useIsMailed } from './use-is-mailed';
 
-/** More are in the file. */
-const LISTED_MAX = 1_000;
-
-/** Lists the people who were let in, and says who gets no mail. */
+/** Lists the people who were let in, and says who gets no mail. Once it is closed, a notice can still undo it. */
 export function LetInResult({
   waitlistId,
   people,
@@ -28,14 +27,20 @@ export function LetInResult({
   const save = useMutation({ mutationFn: () => savePeople(`let-in-${waitlistId}`, waitlistId, people) });
   const mailed = people.filter(({ email }) => email !== null);
   const phones = people.flatMap(({ email, phone }) => (email === null && phone !== null ? [phone] : []));
+  const undo = useUndo(waitlistId, people, onClose);
+  const text = people.length === 0 ? 'Nobody was let in' : `${countPeople(people.length)} let in`;
+  const close = () => {
+    onClose();
+    if (people.length > 0) showUndo(waitlistId, people, text);
+  };
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={close}
       // A click beside it must not lose the list.
       closeOnClickOutside={false}
       onKeyDown={ignoreHeldEnter}
-      title={people.length === 0 ? 'Nobody was let in' : `${countPeople(people.length)} let in`}
+      title={text}
       centered
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -66,27 +71,12 @@ export function LetInResult({
                 )}
               </Alert>
             )}
-            <ScrollArea.Autosize
-              mah={280}
-              type="auto"
-              viewportProps={{ tabIndex: 0, 'aria-label': 'Those let in', role: 'region' }}
-            >
-              <List size="sm" spacing={4} listStyleType="none">
-                {people.slice(0, LISTED_MAX).map((person) => (
-                  <List.Item key={person.uuid}>
-                    <bdi>{contactOf(person)}</bdi>{' '}
-                    <Text span inherit c="dimmed">
-                      was number {position(person.priority)}
-                    </Text>
-                  </List.Item>
-                ))}
-              </List>
-              {people.length > LISTED_MAX && (
-                <Text size="sm" c="dimmed" mt={4}>
-                  and {countPeople(people.length - LISTED_MAX)} more, all in the CSV
-                </Text>
-              )}
-            </ScrollArea.Autosize>
+            <NamedPeople
+              people={people}
+              label="Those let in"
+              rest=", all in the CSV"
+              noteOf={({ priority }) => `was number ${position(priority)}`}
+            />
             <Group>
               <CopyButton text={people.map(contactOf).join('\n')}>Copy contacts</CopyButton>
               {isMailed && phones.length > 0 && (
@@ -104,10 +94,18 @@ export function LetInResult({
               </Button>
             </Group>
             {save.isError && <ProblemAlert error={save.error} onRetry={() => save.mutate()} />}
+            {undo.isError && <ProblemAlert error={undo.error} />}
           </>
         )}
         <Group justify="flex-end">
-          <Button onClick={onClose}>Done</Button>
+          {people.length > 0 && (
+            <Button variant="default" loading={undo.isPending} onClick={() => undo.mutate()}>
+              {undoLabel(people)}
+            </Button>
+          )}
+          <Button onClick={close} disabled={undo.isPending}>
+            Done
+          </Button>
         </Group>
       </Stack>
     </Modal>

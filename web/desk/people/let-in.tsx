@@ -1,12 +1,13 @@
-import { List, NumberInput, Text } from '@mantine/core';
+import { List, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, useState } from 'react';
+import { useState } from 'react';
 import { OFFBOARDING } from '../bounds';
 import { ConfirmDialog } from '../parts/confirm-dialog';
-import { count, countPeople } from '../parts/format';
+import { countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
 import { BulkProgress } from './bulk-progress';
+import { HowMany } from './how-many';
 import { contactOf, letIn, letNextIn, nameOf, nextPeopleQuery, type Person, refreshPeople } from './people.queries';
 import { useIsMailed } from './use-is-mailed';
 
@@ -20,13 +21,11 @@ interface LetInProps {
   readonly onClose: (isUncertain: boolean) => void;
 }
 
-/** Lets chosen people in. */
+/** Lets chosen people in. For those who have an open offer, this accepts it. */
 export function LetInDialog({ waitlistId, people, onDone, onClose }: LetInProps & { people: readonly Person[] }) {
   const queries = useQueryClient();
   const isMailed = useIsMailed(waitlistId);
   const [done, setDone] = useState(0);
-  const [first] = people;
-  const isOne = people.length === 1;
   return (
     <ConfirmDialog
       title={`Let ${countPeople(people.length)} in?`}
@@ -39,8 +38,7 @@ export function LetInDialog({ waitlistId, people, onDone, onClose }: LetInProps 
       onClose={(isUncertain) => onClose(isUncertain || done > 0)}
     >
       <Text size="sm">
-        {isOne && first ? <bdi>{contactOf(first)}</bdi> : countPeople(people.length)} {isOne ? 'leaves' : 'leave'} the
-        line for good. This cannot be undone.
+        <WhatHappens people={people} /> {backLater(people.length)}
       </Text>
       {isMailed !== undefined && <Text size="sm">{mailSentence(isMailed, people)}</Text>}
       <BulkProgress done={done} total={people.length} />
@@ -48,7 +46,26 @@ export function LetInDialog({ waitlistId, people, onDone, onClose }: LetInProps 
   );
 }
 
-/** Lets the first people of the queue in. The number is typed, so that no stray Enter lets anybody in. */
+function WhatHappens({ people }: { people: readonly Person[] }) {
+  const offered = people.filter(({ status }) => status === 'offered').length;
+  const [first] = people;
+  const isOne = people.length === 1;
+  const who = isOne && first ? <bdi>{contactOf(first)}</bdi> : countPeople(people.length);
+  if (offered === people.length) return <>This accepts the offer for {who}.</>;
+  return (
+    <>
+      {who} {isOne ? 'leaves' : 'leave'} the line.
+      {offered > 0 &&
+        ` ${countPeople(offered)} of them ${offered === 1 ? 'has' : 'have'} an offer, which this accepts.`}
+    </>
+  );
+}
+
+export function backLater(number: number): string {
+  return `You can put ${number === 1 ? 'this person' : 'them'} back in line later.`;
+}
+
+/** Lets the first people of the queue in. */
 export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
   const queries = useQueryClient();
   const waitlist = useQuery(waitlistQuery(waitlistId));
@@ -72,39 +89,17 @@ export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
     >
       {(isLocked) => (
         <>
-          <NumberInput
-            label="How many"
-            description={`From the front of the line; at most ${count(max)} at once.`}
-            min={1}
-            max={max}
-            clampBehavior="none"
-            allowDecimal={false}
-            allowNegative={false}
-            thousandSeparator
-            data-autofocus
-            readOnly={isLocked}
-            error={typed !== '' && !isValid && `Enter a number from 1 to ${count(max)}.`}
-            value={typed}
-            onChange={setTyped}
-            onKeyDown={goToButton}
-          />
+          <HowMany max={max} isLocked={isLocked} typed={typed} isValid={isValid} onType={setTyped} />
           <FirstOfThem waitlistId={waitlistId} number={isValid ? number : null} />
           <Text size="sm">
-            {isValid ? countPeople(number) : 'These people'} {isValid && number === 1 ? 'leaves' : 'leave'} the line for
-            good. This cannot be undone.
+            {isValid ? countPeople(number) : 'These people'} {isValid && number === 1 ? 'leaves' : 'leave'} the line.{' '}
+            {backLater(isValid ? number : 2)}
           </Text>
           {isMailed !== undefined && <Text size="sm">{mailSentence(isMailed)}</Text>}
         </>
       )}
     </ConfirmDialog>
   );
-}
-
-/** Enter in the field moves the focus to the button, which shows the number. A second Enter presses it. */
-function goToButton(event: KeyboardEvent<HTMLInputElement>): void {
-  if (event.key !== 'Enter') return;
-  event.preventDefault();
-  event.currentTarget.form?.querySelector<HTMLButtonElement>('button[type="submit"]')?.focus();
 }
 
 /** Says who will be mailed. Without `people`, nobody knows yet who has an email. */

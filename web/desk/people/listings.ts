@@ -11,7 +11,7 @@ interface Listing {
   readonly isFallback?: boolean;
 }
 
-export const STATUSES = ['waiting', 'offboarded', 'pending'] as const;
+export const STATUSES = ['waiting', 'offered', 'offboarded', 'pending'] as const;
 
 /** Bounds of the service's query parameter `name`. */
 const NAME_LENGTH = { min: 2, max: PERSON.first_name.maxLength };
@@ -32,9 +32,9 @@ export function listingsOf(search: PeopleSearch): readonly Listing[] {
   ];
 }
 
-/** Lists the people of a status in the order of joining. */
+/** Lists the people of a status in the order of joining, those offered or pending by id. */
 export function statusQuery(status: NonNullable<PeopleSearch['status']>): ListingQuery {
-  return status === 'pending' ? { status } : { offboarded_request: status === 'offboarded' };
+  return status === 'pending' || status === 'offered' ? { status } : { offboarded_request: status === 'offboarded' };
 }
 
 /** Several words with a letter are a name: an email or a token has no space, and a phone no letter. */

@@ -2,16 +2,22 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Waitlist } from '../queries';
 import { isDeciding, isFiltered, type PeopleSearch } from './search';
 
-const WHO = { waiting: 'in line', offboarded: 'let in', pending: 'unconfirmed' } as const;
+const WHO = {
+  waiting: 'in line',
+  offered: 'with an open offer',
+  offboarded: 'who left the line',
+  pending: 'unconfirmed',
+} as const;
 const EMPTY = {
   waiting: { sentence: 'Nobody is in line yet.', hint: 'People appear here as soon as they join.' },
-  offboarded: { sentence: 'Nobody has been let in yet.', hint: 'Select people in line, or let the next ones in.' },
+  offered: { sentence: 'Nobody has an open offer.', hint: 'Select people in line, or offer the next ones a seat.' },
+  offboarded: { sentence: 'Nobody has left the line yet.', hint: 'Select people in line, or let the next ones in.' },
   pending: {
     sentence: 'Nobody is unconfirmed.',
     hint: 'People are unconfirmed until they confirm their email. Anyone who has not done so after 30 days is deleted.',
   },
 } as const;
-const ALL_IN = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has been let in.' };
+const ALL_OUT = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has left the line or has an offer.' };
 const NO_DECISION = {
   sentence: 'No referral waits for you.',
   hint: 'A referral that looks suspicious is withheld until you approve or refuse it.',
@@ -54,7 +60,7 @@ export function Nobody({
               variant="default"
               onClick={() => onFilter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
             >
-              {status === 'waiting' ? 'Search people let in' : 'Search people in line'}
+              {status === 'waiting' ? 'Search people who left' : 'Search people in line'}
             </Button>
           )}
         </Group>
@@ -78,5 +84,5 @@ function wordsOf(
   if (isDeciding(search)) return NO_DECISION;
   if (isFiltered(search))
     return { sentence: `Nobody ${WHO[status]} matches.`, hint: 'Choose another filter, or show everybody.' };
-  return status === 'waiting' && (totals?.offboarded_signups ?? 0) > 0 ? ALL_IN : EMPTY[status];
+  return status === 'waiting' && (totals?.total_signups ?? 0) > 0 ? ALL_OUT : EMPTY[status];
 }

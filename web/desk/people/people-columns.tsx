@@ -8,7 +8,8 @@ import { CREDIT_LABELS, isUncredited, reasonsOf } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
 import { type PeopleSearch, viewOf } from './search';
-import { STATUS_LABELS } from './status';
+import { OfferEndCell } from './offer-end';
+import { leavingOf, STATUS_LABELS } from './status';
 
 export const features = tableFeatures({ rowSelectionFeature });
 const helper = createColumnHelper<typeof features, Person>();
@@ -46,12 +47,12 @@ export function columnsOf({ waitlistId, search }: View) {
       ),
     }),
     helper.accessor('priority', {
-      header: view === 'offboarded' ? 'Was number' : 'Position',
+      header: view === 'offboarded' || view === 'offered' ? 'Was number' : 'Position',
       cell: ({ row: { original: person } }) => (
         <Text inherit fw={600} className={classes.text}>
-          {person.status === 'waiting' || view === 'offboarded'
+          {person.status === 'waiting' || view === 'offboarded' || view === 'offered'
             ? position(person.priority)
-            : STATUS_LABELS[person.status]}
+            : statusOf(person)}
         </Text>
       ),
     }),
@@ -90,22 +91,38 @@ export function columnsOf({ waitlistId, search }: View) {
     }),
     helper.accessor('removed_date', {
       id: 'removed',
-      header: 'Let in',
-      cell: ({ getValue }) => {
-        const time = getValue();
-        return time && <RelativeTime time={time} isFocusable={false} />;
-      },
+      header: 'Left',
+      cell: ({ row: { original: person } }) =>
+        person.removed_date && (
+          <>
+            {leavingOf(person)}{' '}
+            <Text span inherit c="dimmed" className={classes.time}>
+              <RelativeTime time={person.removed_date} isFocusable={false} />
+            </Text>
+          </>
+        ),
+    }),
+    helper.accessor('offer_expires_at', {
+      id: 'expires',
+      header: 'Expires',
+      cell: ({ row: { original: person } }) => <OfferEndCell person={person} />,
     }),
   ]);
   const hidden: readonly (string | undefined)[] = {
-    waiting: ['reasons', 'removed'],
-    offboarded: ['reasons'],
-    pending: ['priority', 'referrals', 'reasons', 'removed'],
-    reasons: ['referrals', 'removed'],
+    waiting: ['reasons', 'removed', 'expires'],
+    offered: ['reasons', 'removed'],
+    offboarded: ['reasons', 'expires'],
+    pending: ['priority', 'referrals', 'reasons', 'removed', 'expires'],
+    reasons: ['referrals', 'removed', 'expires'],
   }[view];
   return columns.filter(
     (column) => !hidden.includes(column.id ?? ('accessorKey' in column ? column.accessorKey : undefined)),
   );
+}
+
+/** In place of a position. */
+function statusOf(person: Person): string {
+  return person.status === 'offboarded' ? leavingOf(person) : STATUS_LABELS[person.status];
 }
 
 /** The contact, which leads to the person, above the name and what is open about the referral. */

@@ -24,13 +24,14 @@ const route = getRouteApi('/shell/$waitlistId/people');
 /** The most people who can be selected at once. */
 const SELECTED_MAX = 10_000;
 
-/** Everybody on a waitlist: found, filtered, sorted, selected and let in. */
+/** Everybody on a waitlist: found, filtered, sorted, selected, offered a seat and let in. */
 export function PeoplePage() {
   const { waitlistId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const waitlist = useQuery(waitlistQuery(waitlistId));
   const mayChange = useMay('editor');
+  const isEmpty = waitlist.data?.statistics.current_signups === 0;
   const { people, loaded, total, fetchMore } = usePeople(waitlistId, search);
   const { selection, selected, select, clear, more } = useSelection(waitlistId, search, loaded, total);
   const { open, dialog } = usePersonDialogs(waitlistId, { onDone: clear, onErased: clear });
@@ -40,12 +41,14 @@ export function PeoplePage() {
     <Stack gap="md">
       <PageHeading title="People">
         {mayChange && (
-          <Button
-            onClick={() => open({ kind: 'let next in' })}
-            disabled={waitlist.data?.statistics.current_signups === 0}
-          >
-            Let next people in
-          </Button>
+          <>
+            <Button variant="default" onClick={() => open({ kind: 'offer next' })} disabled={isEmpty}>
+              Offer next people a seat
+            </Button>
+            <Button onClick={() => open({ kind: 'let next in' })} disabled={isEmpty}>
+              Let next people in
+            </Button>
+          </>
         )}
       </PageHeading>
       <Filters search={search} waitlist={waitlist.data} referrer={loaded[0]?.referrer?.email} onFilter={filter} />

@@ -10,6 +10,8 @@ import type { PeopleSearch } from './search';
 export type Person = components['schemas']['Waiter'];
 /** A person with everything that the service knows. */
 export type WholePerson = components['schemas']['DetailedWaiter'];
+/** A person with a new offer. */
+export type OfferedPerson = components['schemas']['OfferedWaiter'];
 export type Changes = components['schemas']['UpdateWaiter'];
 export type HistoryEvent = components['schemas']['AuditEvent'];
 
@@ -167,7 +169,7 @@ export function referredPeopleQuery(waitlistId: number, token: string, limit: nu
         const query = { ...statusQuery(status), referral_token: token, limit };
         return { status, ...(await fetchListing(waitlistId, query, signal)) };
       };
-      const groups = await Promise.all((['waiting', 'offboarded', 'pending'] as const).map(fetchGroup));
+      const groups = await Promise.all(STATUSES.map(fetchGroup));
       return groups.filter(({ people }) => people.length > 0);
     },
   });
@@ -255,6 +257,74 @@ export async function decideReferrals(
 export async function letNextIn(waitlistId: number, count: number, key: string): Promise<Person[]> {
   const body = { waitlist_id: waitlistId, offboard_request: true as const, offboard_next: count };
   return bodyOf(api.PATCH('/api/v1/waiter', { params: once(key), body }));
+}
+
+/** Offers some people a seat, and returns those who were still in the queue, with their links. @throws Problem */
+export async function offer(
+  waitlistId: number,
+  people: readonly Person[],
+  hours: number | null,
+  key: string,
+  onProgress?: OnProgress,
+): Promise<OfferedPerson[]> {
+  const results = await inBulks(people, key, onProgress, (some, key) =>
+    makeOffers(waitlistId, { signups: some.map(({ uuid }) => ({ uuid })), hours }, key),
+  );
+  return results.flat();
+}
+
+/** Offers the first people of the queue a seat. @throws Problem */
+export async function offerNext(
+  waitlistId: number,
+  count: number,
+  hours: number | null,
+  key: string,
+): Promise<OfferedPerson[]> {
+  return makeOffers(waitlistId, { count, hours }, key);
+}
+
+async function makeOffers(
+  waitlistId: number,
+  body: components['schemas']['MakeOffers'],
+  key: string,
+): Promise<OfferedPerson[]> {
+  const params = { path: { waitlist_id: waitlistId }, ...once(key) };
+  return bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/offer', { params, body }));
+}
+
+/** The people who would be offered a seat now. Changes nothing. */
+export function offerPreviewQuery(waitlistId: number, count: number) {
+  return queryOptions({
+    queryKey: [...keyOf(waitlistId), 'offer preview', count],
+    queryFn: async ({ signal }) => {
+      const params = { path: { waitlist_id: waitlistId } };
+      const body = { count, dry_run: true };
+      return bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/offer', { params, body, signal }));
+    },
+    staleTime: 0,
+  });
+}
+
+/** Makes a new link for an open offer. The one before ends. @throws Problem */
+export async function renewOfferLink(uuid: string, key: string): Promise<string> {
+  const params = { path: { uuid }, ...once(key) };
+  const { offer_url } = await bodyOf(api.POST('/api/v1/signup/{uuid}/offer_link', { params }));
+  return offer_url;
+}
+
+/** Puts people who left or have an offer back in line, and returns those who came back. @throws Problem */
+export async function returnPeople(
+  waitlistId: number,
+  people: readonly Person[],
+  key: string,
+  onProgress?: OnProgress,
+): Promise<Person[]> {
+  const params = { path: { waitlist_id: waitlistId } };
+  const results = await inBulks(people, key, onProgress, async (some, key) => {
+    const body = { signups: some.map(({ uuid }) => ({ uuid })) };
+    return bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/return', { params: { ...params, ...once(key) }, body }));
+  });
+  return results.flat();
 }
 
 /** Corrects or moves a person. @throws Problem */

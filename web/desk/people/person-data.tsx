@@ -9,7 +9,8 @@ import { RelativeTime } from '../parts/relative-time';
 import { PlainSection } from '../parts/section';
 import { waitlistQuery } from '../queries';
 import { nameOf, type Person, type WholePerson } from './people.queries';
-import { STATUS_LABELS } from './status';
+import { leavingOf, STATUS_LABELS } from './status';
+import { OfferEnd } from './offer-end';
 
 /** The position, and what made it. */
 export function Place({ person }: { person: WholePerson }) {
@@ -19,8 +20,10 @@ export function Place({ person }: { person: WholePerson }) {
       <Text size="xl" fw={600} component="p">
         {removedAt ? (
           <>
-            Let in <RelativeTime time={removedAt} />, as number {position(priority)}
+            {leavingOf(person)} <RelativeTime time={removedAt} />, as number {position(priority)}
           </>
+        ) : status === 'offered' ? (
+          <>Offered a seat, as number {position(priority)}</>
         ) : status === 'pending' ? (
           STATUS_LABELS.pending
         ) : (
@@ -30,6 +33,26 @@ export function Place({ person }: { person: WholePerson }) {
       {status === 'pending' && (
         <Text size="sm" c="dimmed">
           Joins the end of the line once the email is confirmed.
+        </Text>
+      )}
+      {status === 'offered' && (
+        <Text size="sm" c="dimmed">
+          <OfferEnd person={person} />
+        </Text>
+      )}
+      {person.removed_reason === 'declined' && (
+        <Text size="sm" c="dimmed">
+          They declined the offer, and were not let in.
+        </Text>
+      )}
+      {person.removed_reason === 'expired' && (
+        <Text size="sm" c="dimmed">
+          They did not answer the offer in time, and were not let in.
+        </Text>
+      )}
+      {person.removed_reason === 'accepted' && (
+        <Text size="sm" c="dimmed">
+          They were let in by an offer.
         </Text>
       )}
       {status === 'waiting' && (

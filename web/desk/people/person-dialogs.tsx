@@ -6,15 +6,20 @@ import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetNextInDialog } from './let-in';
 import { LetInResult } from './let-in-result';
 import { MoveDialog } from './move-dialog';
-import { type Person, refreshPeople, type WholePerson } from './people.queries';
+import { OfferDialog, OfferNextDialog } from './offer';
+import { OfferLinkDialog } from './offer-link-dialog';
+import { OfferResult } from './offer-result';
+import { type OfferedPerson, type Person, refreshPeople, type WholePerson } from './people.queries';
 import { RefuseAllDialog } from './refuse-all-dialog';
+import { ReturnDialog } from './return-dialog';
 
-/** What an owner can do with people, and the result of letting some in. */
+/** What an owner can do with people, and the result of letting some in or offering them a seat. */
 export type PersonDialog =
-  | { readonly kind: 'let in' | 'let in result' | 'erase'; readonly people: readonly Person[] }
-  | { readonly kind: 'let next in' }
+  | { readonly kind: 'let in' | 'let in result' | 'offer' | 'return' | 'erase'; readonly people: readonly Person[] }
+  | { readonly kind: 'let next in' | 'offer next' }
+  | { readonly kind: 'offer result'; readonly people: readonly OfferedPerson[] }
   | { readonly kind: 'decide'; readonly people: readonly Person[]; readonly credit: 'credited' | 'refused' }
-  | { readonly kind: 'move' | 'refuse all'; readonly person: WholePerson };
+  | { readonly kind: 'move' | 'offer link' | 'refuse all'; readonly person: WholePerson };
 
 interface PersonDialogs {
   readonly open: (dialog: PersonDialog) => void;
@@ -23,8 +28,8 @@ interface PersonDialogs {
 }
 
 /**
- * The dialogs of people: one at a time. `onDone` is called once people were let in or decided on; `onErased` after an
- * erasure.
+ * The dialogs of people: one at a time. `onDone` is called once people were let in, offered a seat, put back or decided
+ * on; `onErased` after an erasure.
  */
 export function usePersonDialogs(
   waitlistId: number,
@@ -39,12 +44,16 @@ export function usePersonDialogs(
   };
   const close = (isUncertain: boolean) => {
     if (isUncertain) void refreshPeople(queries, waitlistId);
-    // The dialog that let people in closes after its result has taken its place.
+    // The dialog that let people in, or offered them a seat, closes after its result has taken its place.
     setShown((current) => (current === shown ? null : current));
   };
   const showLetIn = (people: readonly Person[]) => {
     onDone?.();
     setShown({ kind: 'let in result', people });
+  };
+  const showOffered = (people: readonly OfferedPerson[]) => {
+    onDone?.();
+    setShown({ kind: 'offer result', people });
   };
   return { open, dialog: shown && dialogOf(shown) };
 
@@ -56,6 +65,18 @@ export function usePersonDialogs(
         return <LetNextInDialog waitlistId={waitlistId} onDone={showLetIn} onClose={close} />;
       case 'let in result':
         return <LetInResult waitlistId={waitlistId} people={dialog.people} onClose={() => close(false)} />;
+      case 'offer':
+        return <OfferDialog waitlistId={waitlistId} people={dialog.people} onDone={showOffered} onClose={close} />;
+      case 'offer next':
+        return <OfferNextDialog waitlistId={waitlistId} onDone={showOffered} onClose={close} />;
+      case 'offer result':
+        return <OfferResult waitlistId={waitlistId} people={dialog.people} onClose={() => close(false)} />;
+      case 'offer link':
+        return <OfferLinkDialog person={dialog.person} onClose={() => close(false)} />;
+      case 'return':
+        return (
+          <ReturnDialog waitlistId={waitlistId} people={dialog.people} onDone={() => onDone?.()} onClose={close} />
+        );
       case 'decide':
         return (
           <DecideDialog

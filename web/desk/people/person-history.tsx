@@ -8,6 +8,12 @@ import type { HistoryEvent, WholePerson } from './people.queries';
 
 const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
   waiters_offboarded: 'Let in',
+  offers_made: 'Offered a seat',
+  offer_link_made: 'New link for the offer',
+  offer_accepted: 'Offer accepted',
+  offer_declined: 'Offer declined',
+  offers_expired: 'Offer expired',
+  waiters_returned: 'Put back in line',
   waiter_corrected: 'Edited or moved',
   credit_approved: 'Referral approved',
   credit_refused: 'Referral refused',

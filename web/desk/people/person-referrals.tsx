@@ -13,7 +13,8 @@ const REFERRED_SHOWN = 5;
 /** How many referred people have a status: "1 person they referred is in line". */
 const REFERRED: Readonly<Record<Person['status'], readonly [one: string, many: string]>> = {
   waiting: ['is in line', 'are in line'],
-  offboarded: ['was let in', 'were let in'],
+  offered: ['has an open offer', 'have an open offer'],
+  offboarded: ['left the line', 'left the line'],
   pending: ['has not confirmed the email yet', 'have not confirmed the email yet'],
 };
 

@@ -74,7 +74,8 @@ function isMissing(error: Error): boolean {
 function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialog: PersonDialog) => void }) {
   /** Null until the form is opened once. When it closes, the focus returns to “Edit”. */
   const [isCorrecting, setIsCorrecting] = useState<boolean | null>(null);
-  const isWaiting = person.status === 'waiting';
+  const { status } = person;
+  const [isWaiting, isOffered] = [status === 'waiting', status === 'offered'];
   const [mayChange, maySeeHistory] = [useMay('editor'), useMay('owner')];
   if (isCorrecting)
     return (
@@ -92,7 +93,24 @@ function Details({ person, onOpen: open }: { person: WholePerson; onOpen: (dialo
       <Place person={person} />
       {mayChange && (
         <Group gap="xs">
-          {isWaiting && <Button onClick={() => open({ kind: 'let in', people: [person] })}>Let in</Button>}
+          {(isWaiting || isOffered) && (
+            <Button onClick={() => open({ kind: 'let in', people: [person] })}>Let in</Button>
+          )}
+          {isWaiting && (
+            <Button variant="default" onClick={() => open({ kind: 'offer', people: [person] })}>
+              Offer a seat
+            </Button>
+          )}
+          {isOffered && (
+            <Button variant="default" onClick={() => open({ kind: 'offer link', person })}>
+              Copy new link
+            </Button>
+          )}
+          {(isOffered || status === 'offboarded') && (
+            <Button variant="default" onClick={() => open({ kind: 'return', people: [person] })}>
+              Put back in line
+            </Button>
+          )}
           {isWaiting && (
             <Button variant="default" onClick={() => open({ kind: 'move', person })}>
               Move

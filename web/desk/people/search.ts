@@ -4,11 +4,16 @@ export const CREDIT_FILTERS = ['withheld', 'awaiting_verification', 'refused'] a
 /** The orders of those in line; the first is the usual one. */
 export const ORDERS = ['queue', 'joined', 'referrals'] as const;
 
+export type Status = 'waiting' | 'offered' | 'offboarded' | 'pending';
+
+/** Statuses besides the usual one. */
+const OTHER_STATUSES = ['offered', 'offboarded', 'pending'] as const;
+
 /** The filters of the table, which the address holds. */
 export interface PeopleSearch {
   readonly search?: string;
   /** By default people in line; with withheld referrals, people of every status. */
-  readonly status?: 'waiting' | 'offboarded' | 'pending';
+  readonly status?: Status;
   readonly credit?: (typeof CREDIT_FILTERS)[number];
   readonly order?: (typeof ORDERS)[number];
   /** A token: those whom this person referred; `true`: all that were referred. */
@@ -21,7 +26,7 @@ export function isFiltered({ search, referral_token, credit }: PeopleSearch): bo
 }
 
 /** What the table shows: people of a status, or withheld referrals with their reasons. */
-export function viewOf({ status = 'waiting', credit }: PeopleSearch): 'waiting' | 'offboarded' | 'pending' | 'reasons' {
+export function viewOf({ status = 'waiting', credit }: PeopleSearch): Status | 'reasons' {
   return credit === 'withheld' || credit === 'refused' ? 'reasons' : status;
 }
 
@@ -45,7 +50,7 @@ export function peopleSearchOf({
 }: Record<string, unknown>): PeopleSearch {
   return {
     ...(isText(search) && { search: String(search) }),
-    ...((status === 'offboarded' || status === 'pending') && { status }),
+    ...(isOneOf(OTHER_STATUSES, status) && { status }),
     ...(isOneOf(CREDIT_FILTERS, credit) && { credit }),
     ...(isOneOf(ORDERS, order) && order !== 'queue' && { order }),
     ...(isText(referral_token) && { referral_token: String(referral_token) }),

@@ -38,6 +38,8 @@ export function SelectionBar({
   const isOpen = people.length > 0;
   const keepFocus = useFocusKeeper(isOpen);
   const waiting = people.filter(({ status }) => status === 'waiting');
+  const offered = people.filter(({ status }) => status === 'offered');
+  const left = people.filter(({ status }) => status === 'offboarded');
   const approvable = people.filter((person) => choicesFor(person).canApprove);
   const refusable = people.filter((person) => choicesFor(person).canRefuse);
   const save = useMutation({
@@ -47,15 +49,30 @@ export function SelectionBar({
   /** The label of a button; with the number of people if it acts on only some of the selected. */
   const labelOf = (act: string, those: readonly Person[]) =>
     those.length < people.length ? `${act} ${count(those.length)}` : act;
-  const letIn = waiting.length > 0 && (
+  const admissible = [...waiting, ...offered];
+  const returnable = [...offered, ...left];
+  const letIn = admissible.length > 0 && (
     <Button
       key="let in"
       size="sm"
       variant={isDeciding ? 'default' : 'filled'}
-      onClick={() => onAct({ kind: 'let in', people: waiting })}
+      onClick={() => onAct({ kind: 'let in', people: admissible })}
     >
-      {labelOf('Let in', waiting)}
+      {labelOf('Let in', admissible)}
     </Button>
+  );
+  const offerOrReturn = (
+    [
+      { act: 'Offer', kind: 'offer', those: waiting },
+      { act: 'Put back', kind: 'return', those: returnable },
+    ] as const
+  ).map(
+    ({ act, kind, those }) =>
+      those.length > 0 && (
+        <Button key={kind} size="sm" variant="default" onClick={() => onAct({ kind, people: those })}>
+          {labelOf(act, those)}
+        </Button>
+      ),
   );
   const decide = [
     { act: 'Approve', credit: 'credited', those: approvable } as const,
@@ -92,7 +109,7 @@ export function SelectionBar({
           {more.label}
         </Button>
       )}
-      {isDeciding ? [...decide, letIn] : [letIn, ...decide]}
+      {isDeciding ? [...decide, letIn, offerOrReturn] : [letIn, offerOrReturn, ...decide]}
       <Button size="sm" variant="default" loading={save.isPending} onClick={() => save.mutate()}>
         Export
       </Button>

@@ -11,6 +11,7 @@ import { DangerTab } from './danger.tab';
 import { FormTab } from './form.tab';
 import { KeysTab } from './keys.tab';
 import { MailsTab } from './mails.tab';
+import { OffersTab } from './offers.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
 import { SETTINGS_TABS, type SettingsTabName } from './tabs';
@@ -24,6 +25,7 @@ const TABS: Readonly<
   referrals: { label: 'Referrals', Tab: ReferralsTab },
   trust: { label: 'Trust', Tab: TrustTab },
   mails: { label: 'Mails', Tab: MailsTab },
+  offers: { label: 'Offers', Tab: OffersTab },
   appearance: { label: 'Appearance', Tab: AppearanceTab },
   keys: { label: 'Keys', Tab: KeysTab },
   webhooks: { label: 'Webhooks', Tab: WebhooksTab },

@@ -4,6 +4,7 @@ export const SETTINGS_TABS = [
   'referrals',
   'trust',
   'mails',
+  'offers',
   'appearance',
   'keys',
   'webhooks',

@@ -24,7 +24,11 @@ const EVENTS: Readonly<Record<EventName, string>> = {
   new_signup: 'Somebody joined the queue',
   verified_signup: 'Somebody confirmed their address',
   referral_credited: 'A referral counts',
-  offboarded_signup: 'Somebody was let in',
+  offered_signup: 'Somebody was offered a seat',
+  declined_offer: 'Somebody declined an offer',
+  expired_offer: 'An offer expired',
+  offboarded_signup: 'Somebody was let in, or accepted an offer',
+  returned_signup: 'Somebody was put back in line',
   erased_signup: 'Somebody was erased',
 };
 

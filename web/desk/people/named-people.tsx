@@ -1,0 +1,44 @@
+import { List, ScrollArea, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { countPeople } from '../parts/format';
+import { contactOf, type Person } from './people.queries';
+
+/** So many are drawn. */
+const LISTED_MAX = 1_000;
+
+/** Lists people in a box that scrolls. `rest` says where those are that it leaves out. */
+export function NamedPeople<P extends Person>({
+  people,
+  label,
+  rest,
+  noteOf,
+  children,
+}: {
+  people: readonly P[];
+  label: string;
+  rest?: string;
+  noteOf: (person: P) => ReactNode;
+  /** What stands below each of them. */
+  children?: (person: P) => ReactNode;
+}) {
+  return (
+    <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
+      <List size="sm" spacing={4} listStyleType="none">
+        {people.slice(0, LISTED_MAX).map((person) => (
+          <List.Item key={person.uuid}>
+            <bdi>{contactOf(person)}</bdi>{' '}
+            <Text span inherit c="dimmed">
+              {noteOf(person)}
+            </Text>
+            {children?.(person)}
+          </List.Item>
+        ))}
+      </List>
+      {people.length > LISTED_MAX && (
+        <Text size="sm" c="dimmed" mt={4}>
+          and {countPeople(people.length - LISTED_MAX)} more{rest}
+        </Text>
+      )}
+    </ScrollArea.Autosize>
+  );
+}

@@ -1,0 +1,43 @@
+import { Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { nanoid } from 'nanoid';
+import { useState } from 'react';
+import { FormButtons } from '../parts/form-buttons';
+import { ProblemAlert } from '../parts/problem-alert';
+import { SecretDialog } from '../parts/secret-dialog';
+import { contactOf, renewOfferLink, type WholePerson } from './people.queries';
+
+/** Makes a new link for the open offer of a person, and shows it once. */
+export function OfferLinkDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
+  const [key] = useState(() => nanoid());
+  const renew = useMutation({ mutationFn: async () => renewOfferLink(person.uuid, key) });
+  const link = renew.data ?? null;
+  return (
+    <SecretDialog
+      isOpen
+      title={link === null ? 'Make a new link?' : 'Send this link'}
+      label="Link of the offer"
+      secret={link}
+      onClose={onClose}
+      form={
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            renew.mutate();
+          }}
+        >
+          <Stack>
+            <Text size="sm">
+              The link that they have, in a mail too, stops working. The time of the offer goes on as before.
+            </Text>
+            {renew.isError && <ProblemAlert error={renew.error} />}
+            <FormButtons act="Make a new link" isSending={renew.isPending} onCancel={onClose} />
+          </Stack>
+        </form>
+      }
+    >
+      Send it to <bdi>{contactOf(person)}</bdi> yourself: it is shown only now. Whoever has it can accept or decline the
+      offer.
+    </SecretDialog>
+  );
+}

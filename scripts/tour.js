@@ -1,7 +1,7 @@
 /**
  * Runs the blocks of docs/tour.md in bash, as a reader pastes them, against a running service: `npm run tour --
  * http://localhost:3000`, with OWNER_EMAIL and OWNER_PASSWORD. It checks the fields and types of each answer of the six
- * operations against the specification (sections 2.1 to 2.4), and those of the members. The tour deletes its waitlist
+ * operations against the specification (sections 2.1 to 2.4), and those of offers, places and members. The tour deletes its waitlist
  * at the end. It exits with 1 if anything differs.
  */
 import { spawn } from 'node:child_process';
@@ -101,7 +101,7 @@ const QUESTIONS = {
 
 /** The checks of the answers that the tour keeps in variables; the later ones need values of the earlier ones. */
 function checks(answers) {
-  const { WAITLIST: waitlist, ADA: ada, OFFBOARDED: offboarded } = answers;
+  const { WAITLIST: waitlist, ADA: ada, OFFBOARDED: offboarded, OFFERED: offered } = answers;
   const unanswered = listOf({ ...ANSWER_ITEM, answer_value: exactly(null) }, 3);
   const found = { ...SIGNUP, phone: absent, uuid: exactly(ada?.uuid), answers: unanswered };
   const listed = {
@@ -151,6 +151,49 @@ function checks(answers) {
       'Get Waiter: the offboarded',
       'GONE',
       { ...WAITER, ...QUESTIONS, uuid: exactly(ada?.uuid), removed_date: exactly(offboarded?.[0]?.removed_date) },
+    ],
+    [
+      'Offer a seat',
+      'OFFERED',
+      {
+        ...WAITER,
+        ...UNNAMED,
+        status: exactly('offered'),
+        priority: exactly(0),
+        removed_from_waitlist: exactly(false),
+        removed_priority: exactly(null),
+        removed_reason: exactly(null),
+        offer_expires_at: orNull(string),
+        offer_url: url,
+      },
+    ],
+    ['Check an offer', 'CHECKED', { state: exactly('open'), accepted_at: exactly(null), signup: object }],
+    ['Accept an offer', 'ACCEPTED', { state: exactly('accepted'), accepted_at: string, signup: object }],
+    [
+      'Return',
+      'RETURNED',
+      {
+        ...WAITER,
+        ...UNNAMED,
+        uuid: exactly(offered?.[0]?.uuid),
+        status: exactly('waiting'),
+        priority: exactly(0),
+        removed_date: exactly(null),
+      },
+    ],
+    [
+      'Explain a place',
+      'PLACE',
+      {
+        status: exactly('waiting'),
+        priority: exactly(3),
+        joined_priority: exactly(4),
+        referrals: object,
+        others: exactly(1),
+        next_referral_priority: exactly(0),
+        estimate: exactly(null),
+        offer_expires_at: exactly(null),
+      },
     ],
     [
       'Get Waiter: withheld credit',

@@ -125,7 +125,7 @@ describe('a first start', () => {
     expect(ada).toMatchObject({ amount_referred: 1 });
   });
 
-  it.each(['README.md', 'docs/tour.md', 'docs/migrating.md'])(
+  it.each(['README.md', 'docs/tour.md', 'docs/migrating.md', 'docs/letting-in.md'])(
     'is explained by %s in blocks without comments, which zsh would run',
     async (page) => {
       expect(blocksOf(await readFile(page, 'utf8')).join('')).not.toMatch(/^\s*#|\s#\s/m);
@@ -142,6 +142,17 @@ describe('a first start', () => {
     expect(stdout.match(/"imported": ?5/g)).toHaveLength(1);
     expect(stdout).toContain('5 people\nada is at 0, referred 1\ngrace is at 1, referred 0\nbob is at 4, referred 0\n');
     expect(stdout).toMatch(/^join_order,.+\n.+ada@example\.com.+\n.+grace@example\.com/m);
+  });
+
+  it('lets people in, and back, by the blocks of docs/letting-in.md', async () => {
+    const blocks = blocksOf(await readFile('docs/letting-in.md', 'utf8'));
+    const script = ['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base);
+
+    const { stdout, stderr } = await sh(script, `${credentials().password}\n`);
+
+    expect(stderr).toBe('');
+    expect(stdout.match(/"state":"(\w+)"/g)).toEqual(['"state":"open"', '"state":"accepted"']);
+    expect(stdout).toMatch(/"status":"waiting"[^{}]*$/);
   });
 
   it('creates an account and a key that give access to the waiters', async () => {
@@ -162,7 +173,7 @@ describe('a first start', () => {
 
     expect(stderr).toBe('');
     expect(stdout).toMatch(/\nEvery answer is as specified\.\n$/);
-    expect(stdout.match(/^ok /gm)).toHaveLength(15);
+    expect(stdout.match(/^ok /gm)).toHaveLength(20);
     expect(exitCode).toBe(0);
   });
 

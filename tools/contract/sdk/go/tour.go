@@ -78,6 +78,26 @@ func main() {
 	left := must(byId.Email("ada@example.com").Execute())[0]
 	equal([]any{left.Id, left.Status, left.WaitlistApiKey.Get() == nil}, []any{line[0].Id, "offboarded", true})
 
+	// Offer a seat, explain a place, accept, return
+	next := waitlist.NewMakeOffers()
+	next.SetCount(1)
+	next.SetHours(48)
+	offered := must(client.OfferAPI.MakeOffers(owner, 1).MakeOffers(*next).Execute())[0]
+	equal([]any{offered.GetEmail(), offered.Status, offered.Priority}, []any{"grace@example.com", "offered", int64(0)})
+	link := strings.Split(offered.GetOfferUrl(), "/")
+	code := *waitlist.NewOfferCode(link[len(link)-1])
+	equal(must(client.OfferAPI.CheckOffer(owner).OfferCode(code).Execute()).State, "open")
+	place := must(client.SignupAPI.GetPlace(ctx).WaitlistId(1).Uuid(bob.Uuid).Execute())
+	equal([]any{place.Priority, place.GetJoinedPriority(), place.GetOthers()}, []any{int64(1), int64(3), int64(2)})
+	accepted := must(client.OfferAPI.AcceptOffer(owner).OfferCode(code).Execute())
+	equal([]any{accepted.State, accepted.Signup.GetRemovedReason()}, []any{"accepted", "accepted"})
+	person := waitlist.SignupUuid{Uuid: offered.Uuid}
+	returning := *waitlist.NewReturnWaiters([]waitlist.SignupUuid{person})
+	back := must(client.OfferAPI.ReturnWaiters(owner, 1).ReturnWaiters(returning).Execute())
+	equal([]any{len(back), back[0].Uuid, back[0].Status}, []any{1, offered.Uuid, "waiting"})
+	ended := problemOf(client.OfferAPI.AcceptOffer(owner).OfferCode(code).Execute())
+	equal([]any{ended.Status, ended.ErrorCode}, []any{int32(409), "OFFER_ENDED"})
+
 	// Another waitlist, with questions; its key in the header
 	which, why := waitlist.NewQuestion("Which?"), waitlist.NewQuestion("Why?")
 	which.SetAnswerValue([]string{"One", "Two"})

@@ -9,6 +9,7 @@ import waitlist.client.ApiException;
 import waitlist.client.api.AccountKeyApi;
 import waitlist.client.api.AuthApi;
 import waitlist.client.api.MemberApi;
+import waitlist.client.api.OfferApi;
 import waitlist.client.api.SignupApi;
 import waitlist.client.api.WaiterApi;
 import waitlist.client.api.WaitlistApi;
@@ -20,11 +21,15 @@ import waitlist.client.model.CreateSignup;
 import waitlist.client.model.CreateTokens;
 import waitlist.client.model.CreateWaitlist;
 import waitlist.client.model.KeyScope;
+import waitlist.client.model.MakeOffers;
 import waitlist.client.model.OffboardWaiters;
+import waitlist.client.model.OfferCode;
 import waitlist.client.model.Problem;
 import waitlist.client.model.Question;
+import waitlist.client.model.ReturnWaiters;
 import waitlist.client.model.Role;
 import waitlist.client.model.Signup;
+import waitlist.client.model.SignupUuid;
 import waitlist.client.model.UpdateMember;
 import waitlist.client.model.UpdateOwnMember;
 import waitlist.client.model.Waiter;
@@ -51,7 +56,8 @@ public class Tour {
     // Refer, look up
     var referred = new CreateSignup().waitlistId(1L).email("bob@example.com");
     referred.setReferralLink(ada.getReferralLink().toString());
-    equal(signups.createSignup(referred).execute().getReferredBySignupToken(), ada.getReferralToken());
+    var bob = signups.createSignup(referred).execute();
+    equal(bob.getReferredBySignupToken(), ada.getReferralToken());
     var found = signups.getSignup(1L).email("ada@example.com").execute();
     equal(List.of(found.getUuid(), found.getPriority(), found.getAmountReferred()), List.of(ada.getUuid(), 0L, 1L));
 
@@ -89,6 +95,23 @@ public class Tour {
     var left = waiters.listWaiters().waitlistId(1L).email("ada@example.com").offboardedRequest(true).execute().get(0);
     equal(List.of(left.getId(), left.getStatus()), List.of(adasId, "offboarded"));
     equal(left.getWaitlistApiKey(), null);
+
+    // Offer a seat, explain a place, accept, return
+    var offers = new OfferApi(client);
+    var offered = offers.makeOffers(1L, new MakeOffers().count(1).hours(48)).execute().get(0);
+    equal(List.of(offered.getEmail(), offered.getStatus()), List.of("grace@example.com", "offered"));
+    var link = offered.getOfferUrl().toString();
+    var code = new OfferCode().code(link.substring(link.lastIndexOf('/') + 1));
+    equal(offers.checkOffer(code).execute().getState(), "open");
+    var place = signups.getPlace(1L, bob.getUuid()).execute();
+    equal(List.of(place.getPriority(), place.getJoinedPriority(), place.getOthers()), List.of(1L, 3L, 2L));
+    var accepted = offers.acceptOffer(code).execute();
+    equal(List.of(accepted.getState(), accepted.getSignup().getRemovedReason()), List.of("accepted", "accepted"));
+    var returning = new ReturnWaiters().addSignupsItem(new SignupUuid().uuid(offered.getUuid()));
+    var back = offers.returnWaiters(1L, returning).execute();
+    equal(List.of(back.get(0).getUuid(), back.get(0).getStatus()), List.of(offered.getUuid(), "waiting"));
+    var ended = problemOf(() -> offers.acceptOffer(code).execute());
+    equal(List.of(ended.getStatus(), ended.getErrorCode()), List.of(409, "OFFER_ENDED"));
 
     // Another waitlist, with questions; its key in the header
     WaitlistApi waitlists = new WaitlistApi(client);

@@ -4,7 +4,8 @@ import sys
 
 from waitlist_client import ApiClient, Configuration, CreateSignup, SignupApi
 from waitlist_client import AccountKeyApi, Answer, AnswerValue, AuthApi, CreateAccountKey, CreateTokens, CreateWaitlist
-from waitlist_client import AccountKey, MemberApi, OffboardWaiters, Question, UpdateMember, UpdateOwnMember
+from waitlist_client import AccountKey, MakeOffers, MemberApi, OffboardWaiters, OfferApi, OfferCode, Question
+from waitlist_client import ReturnWaiters, SignupUuid, UpdateMember, UpdateOwnMember
 from waitlist_client import Waiter, WaiterApi, WaiterId, WaitlistApi
 from waitlist_client.exceptions import ApiException
 
@@ -70,6 +71,21 @@ assert waiters.list_waiters(api_key=api_key, offboarded_request=True) == gone
 assert emails(search="ED") == ["edsger@example.com"]
 [left] = waiters.list_waiters(waitlist_id=1, email="ada@example.com", offboarded_request=True)
 assert (left.id, left.status, left.waitlist_api_key) == (line[0].id, "offboarded", None)
+
+# Offer a seat, explain a place, accept, return
+offers = OfferApi(client)
+[offered] = offers.make_offers(1, MakeOffers(count=1, hours=48))
+assert (offered.email, offered.status, offered.priority) == ("grace@example.com", "offered", 0)
+code = OfferCode(code=offered.offer_url.split("/")[-1])
+assert offers.check_offer(code).state == "open"
+place = signups.get_place(waitlist_id=1, uuid=bob.uuid)
+assert (place.priority, place.joined_priority, place.referrals.count, place.others) == (1, 3, 0, 2)
+accepted = offers.accept_offer(code)
+assert (accepted.state, accepted.signup.removed_reason) == ("accepted", "accepted")
+[back] = offers.return_waiters(1, ReturnWaiters(signups=[SignupUuid(uuid=offered.uuid)]))
+assert (back.uuid, back.status, back.priority) == (offered.uuid, "waiting", 0)
+ended = problem_of(offers.accept_offer, code)
+assert (ended.status, ended.error_code) == (409, "OFFER_ENDED")
 
 # Another waitlist, with questions; its key in the header
 waitlists = WaitlistApi(client)

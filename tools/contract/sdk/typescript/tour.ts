@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from '@example/waitlist-client';
 import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from '@example/waitlist-client';
-import { MemberApi } from '@example/waitlist-client';
+import { MemberApi, OfferApi } from '@example/waitlist-client';
 import { AccountKeyFromJSON, WaiterFromJSON } from '@example/waitlist-client';
 import { type Problem, ProblemFromJSON, ResponseError } from '@example/waitlist-client';
 
@@ -74,6 +74,25 @@ assert.deepEqual(await waiters.listWaiters({ api_key, offboarded_request: true }
 assert.deepEqual(await emails({ search: 'ED' }), ['edsger@example.com']);
 const [left] = await waiters.listWaiters({ waitlist_id: 1, email: 'ada@example.com', offboarded_request: true });
 assert.deepEqual([left?.id, left?.status, left?.waitlist_api_key], [first.id, 'offboarded', null]);
+
+// Offer a seat, explain a place, accept, return
+const offers = new OfferApi(new Configuration({ basePath, accessToken }));
+const [offered] = await offers.makeOffers({ waitlist_id: 1, MakeOffers: { count: 1, hours: 48 } });
+assert(offered?.offer_url);
+assert.deepEqual([offered.email, offered.status, offered.priority], ['grace@example.com', 'offered', 0]);
+const code = offered.offer_url.split('/').at(-1) ?? '';
+assert.equal((await offers.checkOffer({ OfferCode: { code } })).state, 'open');
+const place = await signups.getPlace({ waitlist_id: 1, uuid: bob.uuid });
+assert.deepEqual([place.priority, place.joined_priority, place.referrals.count, place.others], [1, 3, 0, 2]);
+const accepted = await offers.acceptOffer({ OfferCode: { code } });
+assert.deepEqual([accepted.state, accepted.signup.removed_reason], ['accepted', 'accepted']);
+const back = await offers.returnWaiters({ waitlist_id: 1, ReturnWaiters: { signups: [{ uuid: offered.uuid }] } });
+assert.deepEqual(
+  back.map((waiter) => [waiter.uuid, waiter.status, waiter.priority]),
+  [[offered.uuid, 'waiting', 0]],
+);
+const ended = await problemOf(offers.acceptOffer({ OfferCode: { code } }));
+assert.deepEqual([ended.status, ended.error_code], [409, 'OFFER_ENDED']);
 
 // Another waitlist, with questions; its key in the header
 const waitlists = new WaitlistApi(new Configuration({ basePath, accessToken }));

@@ -280,12 +280,15 @@ function contents(url: string): Promise<string> {
 if (!process.env.TEST_DATABASE_URL) throw new Error('TEST_DATABASE_URL: a MySQL or MariaDB server is needed');
 const before = await earlierBuild(COMMIT);
 const directory = await mkdtemp(pathOf(tmpdir(), 'waitlist-upgrade-'));
-for (const drill of [upgrade, refuseWithoutStop]) {
-  const database = await openDatabase(true);
-  try {
-    await drill(before, database.url, directory);
-  } finally {
-    await database.drop();
+try {
+  for (const drill of [upgrade, refuseWithoutStop]) {
+    const database = await openDatabase(true);
+    try {
+      await drill(before, database.url, directory);
+    } finally {
+      await database.drop();
+    }
   }
+} finally {
+  await rm(directory, { recursive: true, force: true });
 }
-await rm(directory, { recursive: true, force: true });

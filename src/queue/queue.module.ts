@@ -26,6 +26,7 @@ import { QueueListing } from './read/queue.listing.js';
 import { QueueReader } from './read/queue.reader.js';
 import { QueueScanner } from './read/queue.scanner.js';
 import { QueueStatistics } from './read/queue.statistics.js';
+import { ReleaseDueStore } from './settings/release-due.store.js';
 import { QueueStore } from './settings/queue.store.js';
 import { DecisionStore } from './write/decision.store.js';
 import { ExclusiveStores } from './write/exclusive-stores.js';
@@ -77,6 +78,7 @@ const ENTRY_POINTS = [
     WaitlistTable,
     WaitlistMailTable,
     QueueStore,
+    ReleaseDueStore,
     WaiterStore,
     ListingStore,
     CrowdedPositions,
@@ -93,6 +95,6 @@ const ENTRY_POINTS = [
     OfferSweeper,
     ImportRunStore,
   ],
-  exports: [...ENTRY_POINTS, WaitlistTable, WaitlistMailTable],
+  exports: [...ENTRY_POINTS, ReleaseDueStore, WaitlistTable, WaitlistMailTable],
 })
 export class QueueModule {}

@@ -26,6 +26,7 @@ import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
 import { PUBLIC_KEY_SCHEMA, SLUG_SCHEMA } from './waitlist-keys.js';
 import { MailSettingsDto, MailSettingsViewDto } from './mails.dto.js';
 import { OfferSettingsDto, OfferSettingsViewDto } from './offers.dto.js';
+import { ReleaseSettingsDto, ReleaseSettingsViewDto } from './release-plan.dto.js';
 import {
   DEFAULTS,
   type GivenSettings,
@@ -211,6 +212,7 @@ export class CreateWaitlistDto extends IntersectionType(
   MailSettingsDto,
   OfferSettingsDto,
   DisplaySettingsDto,
+  ReleaseSettingsDto,
 ) {
   static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
     return { id, publicKey };
@@ -232,6 +234,7 @@ export class CreateWaitlistDto extends IntersectionType(
       ...TrustSettingsDto.toTrust(body),
       ...MailSettingsDto.toMails(body),
       ...OfferSettingsDto.toOffers(body),
+      ...ReleaseSettingsDto.toRelease(body),
     } satisfies GivenSettings;
   }
 }
@@ -350,6 +353,7 @@ export class WaitlistDto extends IntersectionType(
   MailSettingsViewDto,
   OfferSettingsViewDto,
   DisplayDto,
+  ReleaseSettingsViewDto,
 ) {
   /** A list has no `waiting`, because counting it takes some milliseconds for each waitlist. */
   static from(waitlist: WordedWaitlist, waiting?: Waiting): WaitlistDto {
@@ -384,6 +388,7 @@ export class WaitlistDto extends IntersectionType(
       ...MailSettingsViewDto.of(waitlist),
       ...OfferSettingsViewDto.of(waitlist),
       ...DisplayDto.of(waitlist),
+      ...ReleaseSettingsViewDto.of(waitlist),
     };
   }
 }
@@ -402,6 +407,7 @@ const OWNER_ONLY = [
   'mail_on_signup',
   'offers',
   'contact',
+  'release_plan',
 ] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
@@ -438,7 +444,12 @@ export class WaitlistViewDto extends IntersectionType(
 
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist, sendsMail: boolean): WaitlistViewDto {
-    const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [], mails: NO_MAILS });
+    const { statistics, ...view } = WaitlistDto.from({
+      ...waitlist,
+      removedQuestions: [],
+      mails: NO_MAILS,
+      releasePlan: null,
+    });
     const { total_signups, current_signups } = statistics;
     const display: Omit<DisplayDto, 'contact'> & Partial<DisplayDto> = DisplayDto.of(waitlist);
     // Whoever counts up the ids would get the addresses of all owners.

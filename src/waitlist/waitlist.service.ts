@@ -19,6 +19,8 @@ import { changeQuestions, NO_QUESTIONS } from '../queue/settings/questions.js';
 import type { Configured } from '../queue/write/commands/configure.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { type Mails, NO_MAILS, type WordChange, withWords } from '../queue/settings/mail-words.js';
+import { ReleaseDueStore } from '../queue/settings/release-due.store.js';
+import { savedPlan } from '../queue/settings/release-plan.js';
 import { given, requireSound, type SettingChanges } from '../queue/settings/settings.js';
 import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
@@ -111,6 +113,7 @@ export class WaitlistService {
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
     private readonly mails: WaitlistMailTable,
+    private readonly releases: ReleaseDueStore,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly accountKeys: AccountKeyService,
@@ -262,6 +265,7 @@ export class WaitlistService {
     const mails = withWords(NO_MAILS, settings.mails ?? []);
     this.requireMail(settings, DEFAULTS);
     const apiKeyHash = hashKey(apiKey);
+    const createdAt = new Date();
     const row: NewWaitlist = {
       id: brought.id,
       publicKey: brought.publicKey ?? newPublicKey(),
@@ -274,7 +278,7 @@ export class WaitlistService {
       defaultRegion: settings.defaultRegion ?? null,
       questions,
       removedQuestions,
-      createdAt: new Date(),
+      createdAt,
       spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
       isClosed: settings.isClosed ?? DEFAULTS.isClosed,
       isPublic: settings.isPublic ?? DEFAULTS.isPublic,
@@ -287,6 +291,7 @@ export class WaitlistService {
       mailOnOffboarding: settings.mailOnOffboarding ?? DEFAULTS.mailOnOffboarding,
       mailOnSignup: settings.mailOnSignup ?? DEFAULTS.mailOnSignup,
       offers: settings.offers ? given(settings.offers) : null,
+      releasePlan: savedPlan(null, settings.releasePlan ?? null, createdAt),
       ...EMPTY_TOTALS,
       nextPending: 0,
       nextEvent: 0,
@@ -300,6 +305,7 @@ export class WaitlistService {
       await this.requireNamesUnused(session, waitlist);
       await this.waitlists.claimSlug(session, waitlist);
       if (mails !== NO_MAILS) await session.one(this.mails.replace(waitlist.id, mails));
+      if (row.releasePlan) await session.one(this.releases.note(waitlist.id, row.releasePlan, row.createdAt));
       const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer, isSecret: true } as const;
       await session.one(this.writes.record(write, event));
       return wholeAnswer;

@@ -108,6 +108,8 @@ const ASKED = ['required_contact', 'questions'];
 const TRUSTED = ['verification', 'fraud', 'captcha'];
 /** The settings of mails. */
 const MAILED = ['mails', 'mail_subject', 'mail_text', 'mail_on_offboarding', 'mail_on_signup'];
+/** When people are offered a seat. */
+const RELEASED = ['release_plan'];
 /** Its keys are known to the service only; test/http/waitlist.spec.ts checks them. */
 const TEXTS = 'texts';
 const NAMES = ['id', 'public_key', 'slug'];
@@ -132,6 +134,7 @@ interface Given {
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
+  readonly release_plan?: { readonly every: string; readonly at?: string | null; readonly weekdays?: unknown } | null;
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
@@ -162,6 +165,9 @@ const isSound: MoreRules = ({ required_contact: { email, phone } = {}, questions
   const bytes = Buffer.byteLength(JSON.stringify(live));
   return !(email === 'off' && phone === 'off') && live.length <= 3 && texts.size === live.length && bytes <= 16 * 1024;
 };
+
+const isPlan: MoreRules = ({ release_plan: plan }) =>
+  !plan || (plan.every === 'day' ? typeof plan.at === 'string' : (plan.at ?? plan.weekdays ?? null) === null);
 
 const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?: MoreRules])[] = [
   // The service checks the answers, because the rule depends on the waitlist.
@@ -200,13 +206,21 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
   [MailKindDto, queryOf('/api/v1/waitlist/{waitlist_id}/mail_preview')],
-  [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
+  [
+    CreateWaitlistDto,
+    [...DISPLAYED, ...TRUSTED, ...MAILED, ...RELEASED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!),
+    isSound,
+  ],
   ...NAMES.map((name) => [CreateWaitlistDto, pick(CreateWaitlist!, [name, 'waitlist_name'])] as const),
   [CreateWaitlistDto, pick(CreateWaitlist!, [...WORDED, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...SHOWN, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...TRUSTED, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...MAILED, 'waitlist_name'])],
-  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, ...MAILED, TEXTS, ...ASKED].reduce(omit, UpdateWaitlist!)],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...RELEASED, 'waitlist_name']), isPlan],
+  [
+    UpdateWaitlistDto,
+    [...DISPLAYED, ...TRUSTED, ...MAILED, ...RELEASED, TEXTS, ...ASKED].reduce(omit, UpdateWaitlist!),
+  ],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, ASKED), isSound],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, WORDED)],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, SHOWN)],
@@ -224,6 +238,7 @@ const FORMATS = {
   date: isDay,
   'country-code': (text: string) => text === 'US',
   language: (text: string) => text === 'pt-BR',
+  'time-zone': (text: string) => text === 'Europe/Berlin',
   'date-time': (text: string) => parseZonedTime(text) !== null,
   'idn-email': (text: string) => text.trim() === '' || emailKey(text) !== null,
   phone: (text: string) => text.trim() === '' || isPhoneAnywhere(text),
@@ -272,6 +287,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'http-url': ['https://example.com/join'],
   contact: ['hello@example.com', 'https://example.com/help'],
   language: ['pt-BR', 'en-a'],
+  'time-zone': ['Europe/Berlin', 'Mars/Base'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],
   phone: ['+14155550123', '030 901820', '+1', ''],
   uuid: ['0199f2a4-5b6c-7def-8a90-123456789abc', '0199F2A4-5B6C-7DEF-8A90-123456789ABC', '0199f2a4'],

@@ -88,6 +88,7 @@ describe('a new waitlist', () => {
       ...SETTINGS,
       ...DISPLAY,
       ...TRUST,
+      release_plan: null,
       slug: null,
       id: expect.any(Number),
       public_key: expect.stringMatching(PUBLIC_KEY),
@@ -233,6 +234,100 @@ describe('a change', () => {
 
     const { body } = await api.get('/api/v1/signup', { query: { email, waitlist_id: waitlist.id } });
     expect(body.referral_link).toBe(`https://example.org/?a=1&ref_id=${referral_token}`);
+  });
+});
+
+describe('the release plan of a waitlist', () => {
+  const DAILY = { every: 'day', at: '09:00', time_zone: 'Europe/Berlin', count: 50 };
+  const HOURLY = { every: 'hour', time_zone: 'UTC', count: 10 };
+  const READ = { weekdays: null, at: null, seats: null, until: null, is_active: true, seats_taken: 0 };
+
+  it('is none at first, then the given one with its defaults and next times, until it is taken away', async () => {
+    const { body: created } = await create();
+    expect(created.release_plan).toBeNull();
+
+    const { body } = await change(created, { release_plan: { ...DAILY, weekdays: [5, 1] } });
+
+    const times = Array<unknown>(5).fill(expect.stringMatching(/^\d{4}-\d\d-\d\dT0[78]:00:00\.000Z$/));
+    const whole = { ...READ, ...DAILY, weekdays: [1, 5], next_runs: times };
+    expect(body.release_plan).toEqual(whole);
+    expect((await read(created)).body.release_plan).toEqual(whole);
+    for (const time of body.release_plan.next_runs) expect([1, 5]).toContain(new Date(time).getUTCDay());
+    const all = (await change(created, { release_plan: DAILY })).body.release_plan;
+    expect(all.weekdays).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect((await change(created, { release_plan: null })).body.release_plan).toBeNull();
+  });
+
+  it('can be given to a new waitlist, and is replaced as a whole', async () => {
+    const plan = { ...HOURLY, seats: 500, until: '2999-12-31' };
+    const { body: created } = await create({ release_plan: plan });
+    expect(created.release_plan).toEqual({ ...READ, ...plan, next_runs: expect.anything() });
+
+    const { body } = await change(created, { release_plan: HOURLY });
+
+    expect(body.release_plan).toEqual({ ...READ, ...HOURLY, next_runs: expect.anything() });
+  });
+
+  it('has no next times while it is paused, nor after its last day', async () => {
+    const { body: paused } = await create({ release_plan: { ...HOURLY, is_active: false } });
+    const { body: past } = await create({ release_plan: { ...HOURLY, until: '2026-01-01' } });
+
+    expect(paused.release_plan).toMatchObject({ is_active: false, next_runs: [] });
+    expect(past.release_plan).toMatchObject({ is_active: true, next_runs: [] });
+  });
+
+  it('is no part of the public view', async () => {
+    const { body: created } = await create({ release_plan: HOURLY });
+
+    expect((await api.get(`${PATH}/${created.id}`)).body).not.toHaveProperty('release_plan');
+  });
+
+  it('is changed with an event of its own in the audit log; sent back as it was read, it is not changed', async () => {
+    const { body: created } = await create();
+    const { body } = await change(created, { release_plan: HOURLY });
+
+    await change(created, { release_plan: body.release_plan, waitlist_name: 'Another' });
+
+    const query = { waitlist_id: created.id };
+    const { body: events } = await api.get('/api/v1/audit', { token: owner.token, query });
+    expect(events.map(({ action }: { action: string }) => action).sort()).toEqual([
+      'release_plan_changed',
+      'waitlist_created',
+      'waitlist_updated',
+      'waitlist_updated',
+    ]);
+  });
+
+  it.each([
+    ['every', { ...DAILY, every: 'week' }, 'one_of'],
+    ['every', { ...DAILY, every: undefined }, 'required'],
+    ['weekdays', { ...DAILY, weekdays: [] }, 'min_items'],
+    ['weekdays', { ...DAILY, weekdays: [1, 1] }, 'unique'],
+    ['weekdays[1]', { ...DAILY, weekdays: [1, 8] }, 'maximum'],
+    ['weekdays[0]', { ...DAILY, weekdays: ['1'] }, 'type'],
+    ['weekdays', { ...HOURLY, weekdays: [1] }, 'one_of'],
+    ['at', { ...DAILY, at: undefined }, 'required'],
+    ['at', { ...DAILY, at: '9:00' }, 'format'],
+    ['at', { ...DAILY, at: '24:00' }, 'format'],
+    ['at', { ...HOURLY, at: '09:00' }, 'one_of'],
+    ['time_zone', { ...DAILY, time_zone: undefined }, 'required'],
+    ['time_zone', { ...DAILY, time_zone: 'Mars/Base' }, 'known'],
+    ['time_zone', { ...DAILY, time_zone: '+01:00' }, 'known'],
+    ['count', { ...DAILY, count: 0 }, 'minimum'],
+    ['count', { ...DAILY, count: 10_001 }, 'maximum'],
+    ['seats', { ...DAILY, seats: 0 }, 'minimum'],
+    ['seats', { ...DAILY, seats: 10_000_001 }, 'maximum'],
+    ['until', { ...DAILY, until: '2026-02-30' }, 'format'],
+    ['is_active', { ...DAILY, is_active: null }, 'type'],
+    ['hours', { ...DAILY, hours: 3 }, 'known'],
+  ])('names its field %s in %j', async (field, release_plan, rule) => {
+    const { status, body } = await create({ release_plan });
+    const { errors } = body as { errors: { field: string; rule: string }[] };
+
+    expect([status, errors.map((error) => [error.field, error.rule])]).toEqual([
+      400,
+      [[`release_plan.${field}`, rule]],
+    ]);
   });
 });
 

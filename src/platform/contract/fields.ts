@@ -73,11 +73,12 @@ interface TextOptions extends FieldOptions, TextBounds {
   /** Documentation only. */
   readonly format?: string;
 }
-interface NumberOptions extends FieldOptions {
+interface NumberBounds {
   readonly format?: string;
   readonly minimum: number;
   readonly maximum: number;
 }
+interface NumberOptions extends FieldOptions, NumberBounds {}
 interface KeyOptions {
   readonly isKey: (text: string) => boolean;
   readonly message: string;
@@ -207,8 +208,18 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
 
 /** Different ids. */
 export function IdList(options: ListOptions) {
-  const schema = { ...options, type: 'array', uniqueItems: true, items: ID_SCHEMA };
-  return field(schema, [...listRules(options, idFault), ArrayUnique(ITEM_TWICE)]);
+  return NumberList({ ...options, items: ID_SCHEMA });
+}
+
+/** Different whole numbers. */
+export function NumberList(options: ListOptions & { readonly items: NumberBounds }) {
+  const schema = {
+    ...options,
+    type: 'array',
+    uniqueItems: true,
+    items: { format: 'int32', ...options.items, type: 'integer' },
+  };
+  return field(schema, [...listRules(options, numberFault(options.items)), ArrayUnique(ITEM_TWICE)]);
 }
 
 /** Different words of a set. */
@@ -419,11 +430,15 @@ function countCharacters(text: string, min: number, max: number): number {
   return isDecided ? text.length : [...text].length;
 }
 
-const idFault: FindFaults = (value) => {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return broken('type', 'must be a whole number');
-  if (value < ID_SCHEMA.minimum) return broken('minimum', `must be at least ${ID_SCHEMA.minimum}`);
-  return value > ID_SCHEMA.maximum ? broken('maximum', `must be at most ${ID_SCHEMA.maximum}`) : null;
-};
+const numberFault =
+  ({ minimum, maximum }: NumberBounds): FindFaults =>
+  (value) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) return broken('type', 'must be a whole number');
+    if (value < minimum) return broken('minimum', `must be at least ${minimum}`);
+    return value > maximum ? broken('maximum', `must be at most ${maximum}`) : null;
+  };
+
+const idFault = numberFault(ID_SCHEMA);
 
 function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults): PropertyDecorator[] {
   const allFaults = (items: readonly unknown[]) =>

@@ -23,6 +23,7 @@ const LONG_TABLES = [
   'verification_link',
   'leave_link',
   'offer',
+  'release_run',
 ];
 
 /**
@@ -32,7 +33,7 @@ const LONG_TABLES = [
 @Injectable()
 export class QueuePurger {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
-  private readonly tables = ['waitlist_day', 'waitlist_mail', 'webhook'];
+  private readonly tables = ['waitlist_day', 'waitlist_mail', 'webhook', 'release_due'];
 
   constructor(
     private readonly database: Database,

@@ -2,6 +2,7 @@ import type { FraudRules } from '../../fraud/fraud-rules.js';
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { OfferRules } from './offer-rules.js';
 import { changeQuestions, type GivenQuestion } from './questions.js';
+import { type ReleasePlan, savedPlan } from './release-plan.js';
 import type { Display, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 
 /** The columns of a waitlist that its owner sets. */
@@ -25,6 +26,7 @@ export const SETTINGS = [
   'mailOnOffboarding',
   'mailOnSignup',
   'offers',
+  'releasePlan',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 
@@ -50,7 +52,7 @@ const NO_EMAIL: FieldFault = {
 
 /** Settings to change. An omitted one keeps its value. */
 export interface SettingChanges extends Partial<
-  Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions' | 'display' | 'fraud' | 'offers'>
+  Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions' | 'display' | 'fraud' | 'offers' | 'releasePlan'>
 > {
   readonly requiredContact?: Partial<RequiredContact>;
   /** All questions to ask from now on. */
@@ -58,11 +60,12 @@ export interface SettingChanges extends Partial<
   readonly display?: Partial<Display>;
   readonly fraud?: Partial<FraudRules>;
   readonly offers?: Partial<OfferRules>;
+  readonly releasePlan?: ReleasePlan | null | undefined;
 }
 
 /** The settings with the changes applied. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
 export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
-  const { requiredContact, questions, display, fraud, offers, ...others } = changes;
+  const { requiredContact, questions, display, fraud, offers, releasePlan, ...others } = changes;
   const changed = {
     ...current,
     ...(given(others) as Partial<Settings>),
@@ -71,6 +74,8 @@ export function withSettings<Current extends Settings>(current: Current, changes
     fraud: { ...current.fraud, ...given(fraud ?? {}) },
     offers: offers ? { ...current.offers, ...given(offers) } : current.offers,
     sealedCaptchaSecret: sealedCaptchaSecretAfter(current, changes),
+    releasePlan:
+      releasePlan === undefined ? current.releasePlan : savedPlan(current.releasePlan, releasePlan, new Date()),
   };
   const { malformed, broken, ...newQuestions } = changeQuestions(current, questions);
   requireSound(changed, malformed);

@@ -1,6 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FraudRules } from '../../fraud/fraud-rules.js';
 import type { OfferRules } from './offer-rules.js';
+import type { SavedPlan } from './release-plan.js';
 
 export const REQUIREMENTS = ['required', 'optional', 'off'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
@@ -181,6 +182,10 @@ export class WaitlistEntity {
   /** Whether people get a mail when they first enter the queue. */
   @Column({ name: 'mail_on_signup', type: 'boolean' })
   mailOnSignup!: boolean;
+
+  /** Null without a plan. */
+  @Column({ name: 'release_plan', type: 'simple-json', nullable: true })
+  releasePlan!: SavedPlan | null;
 
   /** Pending records so far; the next one's `seq` is the number below the negative of this. */
   @Column({ name: 'next_pending', type: 'bigint' })

@@ -4,6 +4,7 @@ import { AccountWriteService } from '../../platform/idempotency/account-write.se
 import { Ledger } from '../order/ledger.js';
 import { WaiterStore } from '../record/waiter.store.js';
 import { WaitlistMailTable } from '../settings/waitlist-mail.table.js';
+import { ReleaseDueStore } from '../settings/release-due.store.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { WaitlistTable } from '../settings/waitlist.table.js';
 
@@ -14,6 +15,7 @@ export class ExclusiveStores {
     readonly queues: QueueStore,
     readonly waitlists: WaitlistTable,
     readonly mails: WaitlistMailTable,
+    readonly releases: ReleaseDueStore,
     readonly ledger: Ledger,
     readonly waiters: WaiterStore,
     readonly audit: AuditLog,

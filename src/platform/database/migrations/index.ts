@@ -13,6 +13,7 @@ import { singleSignOn } from './1796083400000-single-sign-on.js';
 import { twoFactor } from './1796083500000-two-factor.js';
 import { loginClient } from './1796083600000-login-client.js';
 import { offers } from './1797000000000-offers.js';
+import { releaseRuns } from './1797020000000-release-runs.js';
 import { departed } from './1797030000000-departed.js';
 
 /** Later migrations go behind these; a released one never changes. */
@@ -32,6 +33,7 @@ export const migrations = [
   ...twoFactor,
   ...loginClient,
   ...offers,
+  ...releaseRuns,
   ...departed,
 ];
 

@@ -33,7 +33,7 @@ export function configure(
     kind: 'exclusive',
     deadlineMs: changes.spotsPerReferral === undefined ? undefined : REORDERING_MAX_MS,
     async run(session, waitlistId, stores) {
-      const { queues, waitlists, audit, writes } = stores;
+      const { queues, waitlists, releases, audit, writes } = stores;
       const [current, words, done] = await session.all([
         queues.lockWhole(waitlistId),
         stores.mails.find(waitlistId),
@@ -47,14 +47,21 @@ export function configure(
       const waitlist = { ...changed, ...waitlists.pagesOf(changed) };
       const isReordered = waitlist.spotsPerReferral !== current.spotsPerReferral;
       recordsMoved = isReordered ? await reorder(session, waitlist, stores) : 0;
+      const isReplanned = waitlist.releasePlan !== current.releasePlan;
       await session.commit([
         queues.updateSettings(waitlist),
+        ...(isReplanned ? [releases.note(waitlistId, waitlist.releasePlan, new Date())] : []),
         ...(mails === words ? [] : [stores.mails.replace(waitlistId, mails)]),
         writes.record(write, { action: 'waitlist_updated', waitlistId, counts: { recordsMoved } }),
+        ...(isReplanned ? [audit.record({ ...originOf(write), action: 'release_plan_changed', waitlistId })] : []),
       ]);
       return { waitlist, mails, recordsMoved };
     },
   };
+}
+
+function originOf({ accountId, memberId, requestId, addressHash }: AccountWrite) {
+  return { accountId, memberId, requestId, addressHash };
 }
 
 /** Computes all rank keys again, and the counters with them. Returns how many active records got another rank key. */

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { toSqlTime } from '../../platform/database/dialect.js';
+import { type Query, select, write } from '../../platform/database/session.js';
+import { nextRuns, type SavedPlan } from './release-plan.js';
+
+/** When the next run of each active plan is due. */
+@Injectable()
+export class ReleaseDueStore {
+  constructor(private readonly database: Database) {}
+
+  /** Notes the next run. Send it under the lock of the waitlist. */
+  note(waitlistId: number, plan: SavedPlan | null, now: Date): Query<void> {
+    if (!plan?.is_active) return write('DELETE FROM release_due WHERE waitlist_id = ?', [waitlistId]);
+    const [next] = nextRuns(plan, now, 1);
+    return write(
+      `INSERT INTO release_due (waitlist_id, due_at, seen_at) VALUES (?, ?, ?)
+       ${this.database.dialect.upsert(['waitlist_id'], ['due_at', 'seen_at'])}`,
+      [waitlistId, next ? toSqlTime(next) : null, toSqlTime(now)],
+    );
+  }
+
+  /**
+   * The waitlists to look at, at most `limit`. Those too that were noted in the future: the clock was set back since
+   * then, and times until the noted one may still come.
+   */
+  findDue(now: Date, limit: number): Query<number[]> {
+    return select<{ waitlist_id: number }, number[]>(
+      'SELECT waitlist_id FROM release_due WHERE due_at <= ? OR seen_at > ? ORDER BY due_at LIMIT ?',
+      [toSqlTime(now), toSqlTime(now), limit],
+      (rows) => rows.map((row) => row.waitlist_id),
+    );
+  }
+}

@@ -587,7 +587,7 @@ const SETTINGS = {
   fraud: {},
   mails: { verification: {}, welcome: {}, your_turn: {} },
   captcha: { provider: 'turnstile', site_key: 'site-key', secret: 'the-secret' },
-  release_plan: { every: 'day', at: '09:00', time_zone: 'Europe/Berlin', count: 50 },
+  release_plan: { every: 'day', weekdays: [1], at: '09:00', time_zone: 'Europe/Berlin', count: 50 },
 };
 const SETTING_FAULTS: Fields = {
   waitlist_name: { ...TEXT, ...disguised('Hostile'), ...longerThan(200) },

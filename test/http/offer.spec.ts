@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditEventDto } from '../../src/auth/audit.dto.js';
 import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
-import { OfferSweeper } from '../../src/queue/offers/offer-sweeper.js';
+import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
 import type { OfferDto, OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { WaitlistDto } from '../../src/waitlist/waitlist.dto.js';
@@ -380,7 +380,8 @@ describe('an offer', () => {
       const stranger = await service.world.waitlist();
       const offered = await offer(waitlist, { count: 2 });
       const codes = offered.map(codeOf);
-      await service.api.delete(
+      await service.api.call(
+        'DELETE',
         '/api/v1/signup',
         { waitlist_id: waitlist.id, signups: named([people[1]!]) },
         { token: waitlist.owner.token },
@@ -490,7 +491,8 @@ describe('an offer', () => {
       const { waitlist, people } = await full(2);
       await offer(waitlist, { count: 1 });
 
-      await service.api.delete(
+      await service.api.call(
+        'DELETE',
         '/api/v1/signup',
         { waitlist_id: waitlist.id, signups: named([people[0]]) },
         { token: waitlist.owner.token },

@@ -6,10 +6,14 @@ import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
 import { LeaveLinkStore } from '../../src/outbox/leave-link.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
-import { select } from '../../src/platform/database/session.js';
+import { toSqlTime } from '../../src/platform/database/dialect.js';
+import { select, write } from '../../src/platform/database/session.js';
 import { RANK_BASE } from '../../src/queue/order/rank-key.js';
+import { OFFER_STATES, type OfferState } from '../../src/queue/offers/offer.js';
+import { dayOf } from '../../src/queue/order/day-counts.js';
 import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/record/waiter.js';
-import { CREDITS, STATUSES } from '../../src/queue/record/waiter.entity.js';
+import { CREDITS, type RemovedReason, STATUSES } from '../../src/queue/record/waiter.entity.js';
+import type { OfferRules } from '../../src/queue/settings/offer-rules.js';
 import { type Verification, VERIFICATIONS } from '../../src/queue/settings/waitlist.entity.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
@@ -39,6 +43,9 @@ const KILLED_CROWD_MIN = 20;
 
 /** Mails are configured, because verification needs them, but none is sent. */
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'test@example.com' };
+/** Somebody who lets this many offers expire is out. */
+const EXPIRED_MAX = 3;
+const HOUR_MS = 3_600_000;
 /** A domain of throwaway mailboxes. */
 const THROWAWAY = 'mailinator.com';
 
@@ -68,6 +75,14 @@ type Command =
   | (ToPeople<'approve'> & { readonly isTogether: boolean })
   | (ToPeople<'refuse'> & { readonly isTogether: boolean })
   | ToPeople<'refuse all'>
+  /** To the named people, or to as many of the first: by one call, or by one each. */
+  | (ToPeople<'offer'> & { readonly to: 'named' | 'first' | 'first, one by one' })
+  /** By the codes, every second one declines. `isDisputed`: the other answer comes at the same moment. */
+  | (ToPeople<'answer'> & { readonly isDisputed: boolean })
+  /** The time of their offers is over. `isLate`: they answer before the sweep comes. */
+  | (ToPeople<'expire'> & { readonly isLate: boolean })
+  | ToPeople<'return'>
+  | { readonly kind: 'rule'; readonly onExpiry: OfferRules['on_expiry'] }
   | { readonly kind: 'verification'; readonly verification: Verification }
   | { readonly kind: 'advance'; readonly people: readonly number[]; readonly spots: number }
   | { readonly kind: 'spots'; readonly spots: number };
@@ -80,6 +95,12 @@ interface Step {
 interface Kill {
   readonly victim: number;
   readonly afterMs: number;
+}
+
+/** What the owner sees of an offer when it is made. */
+interface Offered {
+  readonly uuid: string;
+  readonly place: number;
 }
 
 type Correction =
@@ -105,8 +126,26 @@ interface EntryPoint {
   refuseAll(waitlist: OwnedWaitlist, referralToken: string): Promise<number | null>;
   configure(
     waitlist: OwnedWaitlist,
-    changes: { readonly spotsPerReferral: number } | { readonly verification: Verification },
+    changes:
+      | { readonly spotsPerReferral: number }
+      | { readonly verification: Verification }
+      | { readonly onExpiry: OfferRules['on_expiry'] },
   ): Promise<true | null>;
+  /** Offers a seat to these people, or to this many of the first. */
+  offer(waitlist: OwnedWaitlist, to: readonly string[] | number): Promise<readonly Offered[] | null>;
+  /** Answers an offer by its code, and returns the state that it has then. */
+  answer(waitlist: OwnedWaitlist, code: string, answer: 'accepted' | 'declined'): Promise<OfferState | null>;
+  /** Returns the uuids of those who came back. */
+  return(waitlist: OwnedWaitlist, uuids: readonly string[]): Promise<readonly string[] | null>;
+}
+
+/** An offer as it is stored. */
+interface OfferRow {
+  readonly uuid: string;
+  readonly state: OfferState;
+  readonly madeDay: string;
+  readonly acceptedDay: string | null;
+  readonly endedDay: string | null;
 }
 
 interface Setup {
@@ -127,10 +166,15 @@ interface Person {
   credit: Credit;
   /** The number in the queue; that of a pending person is not known yet. */
   seq: number;
-  /** The position of an offboarded person. */
+  /** The position that an offboarded person had, and that is kept for an offered one. */
   lastPosition?: number;
   /** When an offboarded person left. */
   removedAt?: Date;
+  removedReason: RemovedReason | null;
+  /** How many people were ahead when the person entered the queue. */
+  joinedPriority: number | null;
+  /** The states of the offers that the person got, one after the other. */
+  readonly offers: OfferState[];
   /** The spots that their referrals had earned when the person was erased: their tombstone does not move any more. */
   erasedWithSpots?: number;
 }
@@ -160,6 +204,18 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
       arbitrary: fc.record({ kind: fc.constantFrom('approve', 'refuse'), people, isTogether: fc.boolean() }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse all'), people }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('offer'),
+        people,
+        to: fc.constantFrom('named', 'first', 'first, one by one'),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('answer'), people, isDisputed: fc.boolean() }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('expire'), people, isLate: fc.boolean() }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('return'), people }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('rule'), onExpiry: fc.constantFrom('out', 'end') }) },
     {
       weight: 2,
       arbitrary: fc.record({ kind: fc.constant('verification'), verification: fc.constantFrom(...VERIFICATIONS) }),
@@ -329,9 +385,29 @@ function queueModule(next: () => Service): EntryPoint {
     refuseAll: async ({ id }, token) =>
       (await writer().submit(id, commands.refuseReferrals(token, operatorWrite(1)))).refused,
     configure: async ({ id }, changes) => {
-      await writer().configure(id, changes, operatorWrite(1));
+      if ('onExpiry' in changes) {
+        const offers = JSON.stringify({ on_expiry: changes.onExpiry });
+        await next()
+          .app.get(Database)
+          .one(write('UPDATE waitlist SET offers = ? WHERE id = ?', [offers, id]));
+      } else await writer().configure(id, changes, operatorWrite(1));
       return true;
     },
+    offer: async ({ id }, to) => {
+      const queue = queueOf(next().app);
+      const amount = typeof to === 'number' ? to : to.length;
+      const codes = Array.from({ length: amount }, () => queue.codes.make());
+      const selection = typeof to === 'number' ? { next: to } : { uuids: to };
+      const { uuids } = await writer().submit(id, commands.makeOffers({ selection, codes }, operatorWrite(1)));
+      const found = await queue.reader.findByUuids(id, uuids);
+      const places = new Map(found.map(({ uuid, priority }) => [uuid, priority]));
+      return uuids.map((uuid) => ({ uuid, place: places.get(uuid)! }));
+    },
+    answer: async ({ id }, code, answer) => {
+      const command = commands.answerOffer(hashOf(code), answer, { requestId: randomUUID() });
+      return (await writer().submit(id, command)).state;
+    },
+    return: async ({ id }, uuids) => (await writer().submit(id, commands.returnWaiters(uuids, operatorWrite(1)))).uuids,
   };
 }
 
@@ -341,7 +417,10 @@ function http(
   const ask: typeof call = async (...request) => {
     const [method, path] = request;
     const answer = await call(...request);
-    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : /\/(?:verify|leave)\//.test(path) ? 303 : 200);
+    const usual = method === 'DELETE' ? [204] : /\/(?:verify|leave)\//.test(path) ? [303] : [200];
+    // An offer that has ended is answered with a page.
+    if (answer)
+      expect(path.startsWith('/waitlist/') && path.includes('/offer/') ? [200, 303] : usual).toContain(answer.status);
     return answer;
   };
   return {
@@ -378,20 +457,46 @@ function http(
       return answer && answer.body.refused;
     },
     configure: async ({ id, owner: { token } }, changes) => {
-      const body = 'verification' in changes ? changes : { spots_to_move_upon_referral: changes.spotsPerReferral };
+      const body =
+        'verification' in changes
+          ? changes
+          : 'onExpiry' in changes
+            ? { offers: { on_expiry: changes.onExpiry } }
+            : { spots_to_move_upon_referral: changes.spotsPerReferral };
       return (await ask('PATCH', `/api/v1/waitlist/${id}`, body, token)) && true;
+    },
+    offer: async ({ id, owner: { token } }, to) => {
+      const body = typeof to === 'number' ? { count: to } : { signups: to.map((uuid) => ({ uuid })) };
+      const answer = await ask('POST', `/api/v1/waitlist/${id}/offer`, body, token);
+      const made: readonly { readonly uuid: string; readonly priority: number }[] | null = answer && answer.body;
+      return made && made.map(({ uuid, priority }) => ({ uuid, place: priority }));
+    },
+    answer: async ({ id, owner: { token } }, code, wanted) => {
+      const path = `/waitlist/${id}/offer/${code}/${wanted === 'accepted' ? 'accept' : 'decline'}`;
+      const page = await ask('POST', path, {});
+      const answer = page && (await ask('POST', '/api/v1/offer/check', { code }, token));
+      return answer && answer.body.state;
+    },
+    return: async ({ id, owner: { token } }, uuids) => {
+      const body = { signups: uuids.map((uuid) => ({ uuid })) };
+      const answer = await ask('POST', `/api/v1/waitlist/${id}/return`, body, token);
+      return answer && answer.body.map(({ uuid }: { uuid: string }) => uuid);
     },
   };
 }
 
 /** How many of the people joined, joined as referred ones and were offboarded, on each day. */
 function daysOf(people: readonly Person[]): (string | number)[][] {
-  const dayOf = (moment?: Date) => moment?.toISOString().slice(0, 10);
-  const days = people.flatMap(({ waiter, removedAt }) => [dayOf(waiter.createdAt)!, dayOf(removedAt) ?? []].flat());
+  const days = people.flatMap(({ waiter, removedAt }) => [waiter.createdAt, removedAt ?? []].flat().map(dayOf));
   return [...new Set(days)].sort().map((day) => {
     const joined = people.filter(({ waiter }) => dayOf(waiter.createdAt) === day);
     const referred = joined.filter(({ referrer }) => referrer !== undefined);
-    return [day, joined.length, referred.length, people.filter(({ removedAt }) => dayOf(removedAt) === day).length];
+    return [
+      day,
+      joined.length,
+      referred.length,
+      people.filter(({ removedAt }) => removedAt && dayOf(removedAt) === day).length,
+    ];
   });
 }
 
@@ -402,6 +507,7 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): Promise<void> {
   let spots = 3;
   let verification: Verification = 'off';
+  let onExpiry: OfferRules['on_expiry'] = 'out';
   const fraud = { referrals_per_hour: null, referrals_per_network_per_hour: null };
   const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots, fraud });
   const { id } = waitlist;
@@ -430,8 +536,27 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   const named = (numbers: readonly number[]) =>
     [...new Set(numbers)].flatMap((number) => people[number] ?? []).filter((person) => !isErased(person));
   const mustVerify = ({ status }: Person) => verification !== 'off' || status === 'pending';
+  /** People who wait since this step take their places at the end, also those who had one before. */
   const enter = (arriving: readonly Person[]) => {
-    entered.push(...[...arriving].sort((a, b) => a.seq - b.seq));
+    const ahead = active().filter((person) => !arriving.includes(person)).length;
+    for (const [index, person] of [...arriving].sort((a, b) => a.seq - b.seq).entries()) {
+      const before = entered.indexOf(person);
+      if (before >= 0) entered.splice(before, 1);
+      entered.push(person);
+      person.joinedPriority = ahead + index;
+    }
+  };
+  /** Of an erased person. */
+  const withdraw = ({ offers }: Person) => {
+    if (offers.at(-1) === 'open') offers[offers.length - 1] = 'withdrawn';
+  };
+  const endOffer = (person: Person, state: OfferState, waiter: Waiter) => {
+    person.offers[person.offers.length - 1] = state;
+    const expired = person.offers.filter((other) => other === 'expired').length;
+    if (state === 'expired' && onExpiry === 'end' && expired < EXPIRED_MAX) {
+      delete person.lastPosition;
+      Object.assign(person, { status: 'waiting', seq: waiter.seq });
+    } else Object.assign(person, { status: 'offboarded', removedReason: state, removedAt: waiter.removedAt });
   };
 
   for (const { command, kill: planned } of steps) {
@@ -483,14 +608,17 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
           status,
           credit,
           seq: waiter.seq,
+          removedReason: null,
+          joinedPriority: null,
+          offers: [],
         };
         people.push(person);
         if (status === 'waiting') enter([person]);
       }
     } else if (command.kind === 'offboard') {
       const before = active();
-      const leaving = named(command.people).filter(({ status }) => status === 'waiting');
-      const positions = leaving.map((person) => before.indexOf(person));
+      const leaving = named(command.people).filter(({ status }) => status === 'waiting' || status === 'offered');
+      const positions = leaving.map((person) => person.lastPosition ?? before.indexOf(person));
       const removed =
         leaving.length > 0
           ? await entryPoint.offboard(
@@ -500,19 +628,128 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
           : [];
       await settle();
       const found = await Promise.all(leaving.map(find));
-      const isDone = removed !== null || found.some((waiter) => waiter?.status !== 'waiting');
+      const isDone = removed !== null || found.some((waiter) => waiter?.status === 'offboarded');
       if (removed !== null) expect(removed).toEqual(positions);
       // All of them or none.
-      expect(found.map((waiter) => waiter?.removedPriority)).toEqual(
-        positions.map((position) => (isDone ? position : null)),
+      expect(found.map((waiter) => [waiter?.status, waiter?.removedPriority])).toEqual(
+        leaving.map((person, index) =>
+          isDone ? ['offboarded', positions[index]] : [person.status, person.lastPosition ?? null],
+        ),
       );
       if (!isDone) continue;
-      for (const [index, person] of leaving.entries())
+      for (const [index, person] of leaving.entries()) {
+        const reason = person.status === 'offered' ? 'accepted' : 'by_owner';
+        if (reason === 'accepted') person.offers[person.offers.length - 1] = 'accepted';
         Object.assign(person, {
           status: 'offboarded',
           lastPosition: positions[index],
           removedAt: found[index]!.removedAt!,
+          removedReason: reason,
         });
+      }
+    } else if (command.kind === 'offer') {
+      const before = active();
+      const { length } = command.people;
+      const chosen =
+        command.to === 'named'
+          ? named(command.people).filter(({ status }) => status === 'waiting')
+          : before.slice(0, length);
+      const places = chosen.map((person) => (command.to === 'first, one by one' ? 0 : before.indexOf(person)));
+      const uuids = named(command.people).map(({ waiter }) => waiter.uuid);
+      const calls =
+        command.to === 'named'
+          ? uuids.length > 0
+            ? [entryPoint.offer(waitlist, uuids)]
+            : []
+          : command.to === 'first'
+            ? [entryPoint.offer(waitlist, length)]
+            : command.people.map(async () => entryPoint.offer(waitlist, 1));
+      const answers = await Promise.all(calls);
+      await settle();
+      const stored = await Promise.all(chosen.map(findByUuid));
+      const made = stored.filter(({ status }) => status === 'offered').length;
+      // Nobody is skipped: those who got no offer are behind those who got one, and one call is all or nothing.
+      expect(stored.map(({ status, priority }) => [status, status === 'offered' ? priority : null])).toEqual(
+        chosen.map((_, index) => (index < made ? ['offered', places[index]] : ['waiting', null])),
+      );
+      if (calls.length === 1 && made > 0) expect(made).toBe(chosen.length);
+      const told = answers.flatMap((answer) => answer ?? []);
+      const expected = chosen.map(({ waiter: { uuid } }, index) => ({ uuid, place: places[index] }));
+      const inAnyOrder = (some: readonly { readonly uuid: string }[]) => some.map((one) => JSON.stringify(one)).sort();
+      if (calls.length > 1) expect(inAnyOrder(expected)).toEqual(expect.arrayContaining(inAnyOrder(told)));
+      else if (told.length > 0) expect(told).toEqual(expected);
+      if (answers.every((answer) => answer !== null))
+        expect([made, told.length]).toEqual([chosen.length, chosen.length]);
+      for (const [index, person] of chosen.slice(0, made).entries()) {
+        Object.assign(person, { status: 'offered', lastPosition: places[index] });
+        person.offers.push('open');
+      }
+    } else if (command.kind === 'answer') {
+      const asked = named(command.people).filter(({ status }) => status === 'offered');
+      const codes = await codesOf(asked);
+      const answered = await Promise.all(
+        asked.map(async (person, index) => {
+          const wanted = index % 2 === 0 ? (['accepted', 'declined'] as const) : (['declined', 'accepted'] as const);
+          const given = wanted.slice(0, command.isDisputed ? 2 : 1);
+          const code = codes.get(person)!;
+          return {
+            person,
+            given,
+            answers: await Promise.all(given.map((one) => entryPoint.answer(waitlist, code, one))),
+          };
+        }),
+      );
+      await settle();
+      for (const { person, given, answers } of answered) {
+        const waiter = await findByUuid(person);
+        const told = answers.filter((answer) => answer !== null);
+        if (waiter.status === 'offered') {
+          expect(told).toEqual([]);
+          continue;
+        }
+        expect(waiter).toMatchObject({ status: 'offboarded', removedPriority: person.lastPosition });
+        expect(given).toContain(waiter.removedReason);
+        // Whoever was first: both are told the same.
+        expect([...new Set(told)]).toEqual(told.length > 0 ? [waiter.removedReason] : []);
+        endOffer(person, waiter.removedReason as 'accepted' | 'declined', waiter);
+      }
+    } else if (command.kind === 'expire') {
+      const late = named(command.people).filter(({ status }) => status === 'offered');
+      const codes = await codesOf(late);
+      const ends = new Date(Date.now() - HOUR_MS);
+      await endTime(late, ends);
+      const answers = command.isLate
+        ? await Promise.all(late.map((person) => entryPoint.answer(waitlist, codes.get(person)!, 'accepted')))
+        : [];
+      expect(answers.filter((answer) => answer !== null && answer !== 'expired')).toEqual([]);
+      await settle();
+      await Promise.all([queue().sweeper.sweep(), queue().sweeper.sweep()]);
+      const back: Person[] = [];
+      for (const person of late) {
+        const waiter = await findByUuid(person);
+        endOffer(person, 'expired', waiter);
+        if (person.status === 'waiting') back.push(person);
+        else expect(waiter.removedAt).toEqual(ends);
+      }
+      enter(back);
+    } else if (command.kind === 'return') {
+      const gone = named(command.people).filter(({ status }) => status === 'offered' || status === 'offboarded');
+      const uuids = named(command.people).map(({ waiter }) => waiter.uuid);
+      const answer = uuids.length > 0 ? await entryPoint.return(waitlist, uuids) : [];
+      await settle();
+      const stored = await Promise.all(gone.map(findByUuid));
+      const isDone = answer !== null || stored.some(({ status }) => status === 'waiting');
+      // All of them or none, at the place that their facts give: the end of the history looks at all places.
+      expect(stored.map(({ status }) => status)).toEqual(gone.map(({ status }) => (isDone ? 'waiting' : status)));
+      if (answer !== null) expect(answer).toEqual(gone.map(({ waiter }) => waiter.uuid));
+      if (!isDone) continue;
+      for (const person of gone) {
+        const last = person.offers.length - 1;
+        if (person.offers[last] === 'open' || person.offers[last] === 'accepted') person.offers[last] = 'withdrawn';
+        delete person.lastPosition;
+        delete person.removedAt;
+        Object.assign(person, { status: 'waiting', removedReason: null });
+      }
     } else if (command.kind === 'correct' || command.kind === 'advance') {
       const corrected = await Promise.all(
         named(command.people).map(async (person) => {
@@ -621,6 +858,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       const earnings = earned();
       for (const { person, referrals } of leaving.map(earnings))
         Object.assign(person, { status: 'offboarded', erasedWithSpots: spots * referrals });
+      for (const person of leaving) withdraw(person);
     } else if (command.kind === 'leave') {
       const leaving = named(command.people);
       const answers = await Promise.all(
@@ -644,7 +882,14 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
         const few = earned()(person).referrals;
         expect(Array.from({ length: most - few + 1 }, (_, more) => spots * (few + more))).toContain(spotsLeft);
         Object.assign(person, { status: 'offboarded', erasedWithSpots: spotsLeft });
+        withdraw(person);
       }
+    } else if (command.kind === 'rule') {
+      const answer = await entryPoint.configure(waitlist, { onExpiry: command.onExpiry });
+      await settle();
+      const stored = (await queue().reader.getWaitlist(id)).offers?.on_expiry ?? 'out';
+      expect(answer ? [command.onExpiry] : [command.onExpiry, onExpiry]).toContain(stored);
+      onExpiry = stored;
     } else {
       const changes =
         command.kind === 'spots' ? { spotsPerReferral: command.spots } : { verification: command.verification };
@@ -677,6 +922,10 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     }),
   );
   expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: remaining.length, findings: [] });
+
+  await expectOffers();
+  expect(await queue().auditor.rebuild(id, () => undefined)).toBe(0);
+  expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ findings: [] });
 
   const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
   const counted = days.map(({ day, signups, referred, offboarded }) => [day, signups, referred, offboarded]);
@@ -766,6 +1015,93 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
           .insert({ ...link, ...times }),
       );
     return token;
+  }
+
+  /** Compares what is stored of offers: all of them, those that are open, the seats that they take and their days. */
+  async function expectOffers(): Promise<void> {
+    const rows = await next()
+      .app.get(Database)
+      .one(
+        select<Record<'waiter_uuid' | 'state' | `${'made' | 'accepted' | 'ended'}_day`, string>, OfferRow[]>(
+          `SELECT waiter_uuid, state, SUBSTR(made_at, 1, 10) AS made_day, SUBSTR(accepted_at, 1, 10) AS accepted_day,
+             SUBSTR(ended_at, 1, 10) AS ended_day
+           FROM offer WHERE waitlist_id = ? ORDER BY made_at, id`,
+          [id],
+          (found) =>
+            found.map((row) => ({
+              uuid: row.waiter_uuid,
+              state: OFFER_STATES[Number(row.state)]!,
+              madeDay: row.made_day,
+              acceptedDay: row.accepted_day,
+              endedDay: row.ended_day,
+            })),
+        ),
+      );
+    for (const { waiter, offers } of people)
+      expect(rows.filter(({ uuid }) => uuid === waiter.uuid).map(({ state }) => state)).toEqual(offers);
+    const open = remaining.filter(({ status }) => status === 'offered');
+    expect(
+      rows
+        .filter(({ state }) => state === 'open')
+        .map(({ uuid }) => uuid)
+        .sort(),
+    ).toEqual(open.map(({ waiter }) => waiter.uuid).sort());
+    expect(await queue().reader.getWaitlist(id)).toMatchObject({
+      active: inQueue.length,
+      offered: open.length,
+      seatsTaken: open.length + remaining.filter(({ removedReason }) => removedReason === 'accepted').length,
+    });
+    const stored = await Promise.all(remaining.map(findByUuid));
+    expect(
+      stored.map(({ status, removedReason, joinedPriority, offerExpiresAt }) => ({
+        status,
+        removedReason,
+        joinedPriority,
+        isTimed: offerExpiresAt !== null,
+      })),
+    ).toEqual(
+      remaining.map(({ status, removedReason, joinedPriority }) => ({
+        status,
+        removedReason,
+        joinedPriority,
+        isTimed: false,
+      })),
+    );
+    const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
+    const on = (day: string, field: 'madeDay' | 'acceptedDay' | 'endedDay', state?: OfferState) =>
+      rows.filter((row) => row[field] === day && (state === undefined || row.state === state)).length;
+    expect(days.map(({ offered, accepted, declined, expired }) => [offered, accepted, declined, expired])).toEqual(
+      days.map(({ day }) => [
+        on(day, 'madeDay'),
+        on(day, 'acceptedDay'),
+        on(day, 'endedDay', 'declined'),
+        on(day, 'endedDay', 'expired'),
+      ]),
+    );
+    const counted = days.reduce((sum, { offered }) => sum + offered, 0);
+    expect(counted).toBe(people.reduce((sum, { offers }) => sum + offers.length, 0));
+  }
+
+  /** The codes of the open offers of people. */
+  async function codesOf(some: readonly Person[]): Promise<ReadonlyMap<Person, string>> {
+    const uuids = some.map(({ waiter }) => waiter.uuid);
+    const open = await next().app.get(Database).one(queue().offers.findOpen(id, uuids));
+    return new Map(some.map((person) => [person, queue().codes.open(open.get(person.waiter.uuid)!)!]));
+  }
+
+  /** Lets the time of open offers be over since then. */
+  async function endTime(some: readonly Person[], since: Date): Promise<void> {
+    for (const { waiter } of some)
+      await next()
+        .app.get(Database)
+        .one(
+          write('UPDATE offer SET expires_at = ?, due_at = ? WHERE waitlist_id = ? AND waiter_uuid = ? AND state = 0', [
+            toSqlTime(since),
+            toSqlTime(since),
+            id,
+            waiter.uuid,
+          ]),
+        );
   }
 
   /** Compares all pages that are sorted by id. */

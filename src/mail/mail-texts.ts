@@ -113,9 +113,9 @@ export function offerMail(waitlist: MailedWaitlist, offered: Offered): Content {
   return withAnswer(waitlist, texts, offered, worded(waitlist, texts, 'offer', offered, offered.url, own));
 }
 
-/** When an offer ends whose time begins now; null without end. */
-export function endOf({ hours }: { readonly hours: number | null }): Date | null {
-  return hours === null ? null : new Date(Date.now() + hours * HOUR_MS);
+/** When an offer ends whose time begins at a moment; null without end. */
+export function endOf({ hours }: { readonly hours: number | null }, from: Date): Date | null {
+  return hours === null ? null : new Date(from.getTime() + hours * HOUR_MS);
 }
 
 /** Recalls an offer that is still open. */
@@ -152,7 +152,8 @@ export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content 
   if (kind === 'verification') return verificationMail(waitlist, isVerifiedFirst ? null : person.place, url);
   // Only where people may have confirmed their email.
   const firstName = verification === 'off' ? null : person.firstName;
-  if (kind === 'offer') return offerMail(waitlist, { ...person, firstName, url, until: endOf(offerRules(waitlist)) });
+  if (kind === 'offer')
+    return offerMail(waitlist, { ...person, firstName, url, until: endOf(offerRules(waitlist), new Date()) });
   if (kind === 'your_turn') return yourTurnMail(waitlist, firstName);
   if (verification === 'optional') return signupMail(waitlist, person, url);
   return welcomeMail(waitlist, isVerifiedFirst ? person : { ...person, firstName: null });

@@ -390,14 +390,15 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   ): ComposedMail | null {
     const code = offer && stateAt(offer, now) === 'open' ? this.codes.open(offer) : null;
     if (!waitlist || !offer || code === null) return null;
-    const { priority, expiresAt } = offer;
+    const { priority, expiresAt, dueAt } = offer;
     const offered = { firstName, place: priority + 1, url: offerLink(waitlist, code) };
     if (kind === 'offer_reminder')
       return isReminded(offer, now)
         ? unplaced(to, offerReminderMail(waitlist, { ...offered, until: expiresAt }))
         : null;
-    // Never later than the end of the time, which begins when the server has taken the mail.
-    const contentAt = () => offerMail(waitlist, { ...offered, until: expiresAt ?? endOf(offer) });
+    // Never after the end: the time begins when the server has taken the mail, at the latest when the sweep begins it.
+    const beginning = () => new Date(Math.min(Date.now(), dueAt?.getTime() ?? Infinity));
+    const contentAt = () => offerMail(waitlist, { ...offered, until: expiresAt ?? endOf(offer, beginning()) });
     return { to, placed: null, contentAt, link: null, beginsOffer: expiresAt === null && offer.hours !== null };
   }
 

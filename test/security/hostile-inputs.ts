@@ -831,6 +831,10 @@ const addresses: HostileInput[] = [
     call: `POST /waitlist/{id}/leave/${token}`,
     status: 404,
   })),
+  ...each({ 'no code of an offer': ['x', '%00', '%25', "'%20OR%20''='", '..%2fleave%2fx', '{uuid}'] }, (code) => ({
+    call: `POST /waitlist/{id}/offer/${code}/accept`,
+    status: 404,
+  })),
   ...each({ 'no uuid of a private page': ['x', '%00', "'%20OR%20''='"] }, (uuid) => ({
     call: `POST /waitlist/{id}/status/${uuid}/leave`,
     status: 404,

@@ -12,6 +12,8 @@ export interface Arrived extends Email {
   readonly link: string | null;
   /** The same of the link to leave at its end. */
   readonly leaveLink: string | null;
+  /** The same of the page of an offer. */
+  readonly offerLink: string | null;
   /** The token of a link for a member. */
   readonly token: string | null;
 }
@@ -99,7 +101,7 @@ export class MailServer {
     const email = await PostalMime.parse(raw);
     const linkTo = (page: string) =>
       new RegExp(String.raw`https?://\S+(/waitlist/\d+/${page}/[\w-]+)`).exec(email.text ?? '')?.[1] ?? null;
-    const links = { link: linkTo('verify'), leaveLink: linkTo('leave') };
+    const links = { link: linkTo('verify'), leaveLink: linkTo('leave'), offerLink: linkTo('offer') };
     const token = /https?:\/\/\S+\/desk\/(?:invitation|reset)#([\w-]+)/.exec(email.text ?? '')?.[1] ?? null;
     this.arrived.push({ ...email, to: email.to ?? [], raw: raw.toString(), ...links, token });
   }

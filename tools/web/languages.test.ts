@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { MailServer } from '../../test/support/mail-server.js';
 import { LANGUAGES } from '../../web/page/texts.js';
-import { call, checkPage, type Site, Stage, startSite } from './harness.js';
+import { call, checkPage, logIn, type Site, Stage, startSite } from './harness.js';
 
 const QUESTIONS = [
   { question_value: 'Where did you hear of us?', optional: true, answer_value: ['A friend', 'The news'] },
@@ -59,6 +59,24 @@ async function look(page: Page, language: string, name: string, root = 'html'): 
   const shown = await page.locator(root).evaluate(({ lang, dir }: HTMLElement) => [lang, dir]);
   assert.deepEqual(shown, [language, language === 'ar' ? 'rtl' : 'ltr']);
   assert.deepEqual(await cutButtons(page), [], `${language}, ${name}: a button cuts its text`);
+}
+
+/** The page of an offer: open, accepted, and declined. */
+async function lookAtOffers(page: Page, language: string, waitlistId: number): Promise<void> {
+  const people = ['accept', 'decline'].map((answer) => `${answer}-${language}@example.com`);
+  for (const email of people)
+    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: waitlistId, email } });
+  const token = await logIn(stage.service);
+  await call(stage.service, 'POST', `/api/v1/waitlist/${waitlistId}/offer`, { body: { count: people.length }, token });
+  for (const [index, name] of ['accepted', 'declined'].entries()) {
+    const address = `${stage.service.url}${(await mail.mailsTo(people[index]!)).at(-1)?.offerLink ?? ''}`;
+    await page.goto(address);
+    await look(page, language, 'offer');
+    await page.locator('.waitlist-answers button').nth(index).click();
+    await page.locator('.waitlist-answers').waitFor({ state: 'detached' });
+    await page.goto(address);
+    await look(page, language, `offer-${name}`);
+  }
 }
 
 for (const language of LANGUAGES)
@@ -123,6 +141,7 @@ for (const language of LANGUAGES)
     await look(page, language, 'left');
     await page.goto(`${url}/waitlist/${other}/leave/no-token`);
     await look(page, language, 'dead-link');
+    await lookAtOffers(page, language, await stage.waitlist(settings));
     await page.context().close();
   });
 

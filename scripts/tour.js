@@ -190,7 +190,7 @@ function checks(answers) {
         joined_priority: exactly(4),
         referrals: object,
         others: exactly(1),
-        next_referral_priority: exactly(0),
+        next_referral_priority: exactly(1),
         estimate: exactly(null),
         offer_expires_at: exactly(null),
       },

@@ -13,6 +13,7 @@ import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
 import { AccountWriteService } from './idempotency/account-write.service.js';
 import { EnumerationLimit } from './limits/enumeration-limit.js';
+import { LiveConnections } from './limits/live-connections.js';
 import { Networks } from './limits/networks.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { SealedColumns } from './secrets/sealed-columns.js';
@@ -35,6 +36,7 @@ const SHARED = [
   SharedCounts,
   EnumerationLimit,
   Networks,
+  LiveConnections,
 ];
 
 @Global()

@@ -1,19 +1,29 @@
-import { Body, Controller, Get, HttpCode, Ip, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Ip, Post, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { LiveConnections } from '../platform/limits/live-connections.js';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
 import { captchaWaitMs } from './captcha.service.js';
+import { LivePlaces } from './live-places.js';
 import { GetPlaceDto, PlaceDto } from './place.dto.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from './signup.dto.js';
 import { SignupService } from './signup.service.js';
+
+const PLACE_EVENT =
+  'event: place\ndata: {"status":"waiting","priority":41,"joined_priority":50,"referrals":{"count":2,"spots":6},"others":3,"next_referral_priority":38,"estimate":null,"offer_expires_at":null}\n\n';
 
 @ApiTags('Signup')
 @Public()
 @Controller('api/v1/signup')
 export class SignupController {
-  constructor(private readonly signups: SignupService) {}
+  constructor(
+    private readonly signups: SignupService,
+    private readonly live: LivePlaces,
+    private readonly connections: LiveConnections,
+  ) {}
 
   @Post()
   @HttpCode(200)
@@ -64,5 +74,31 @@ export class SignupController {
   async getPlace(@Query() query: GetPlaceDto, @Ip() address: string): Promise<PlaceDto> {
     const { place } = await this.signups.findPlace(query, query.uuid.toLowerCase(), address);
     return PlaceDto.from(place);
+  }
+
+  @Get('events')
+  @RouteConfig({ rateLimited: 'public', isLive: true })
+  @ApiOperation({
+    summary: 'Watch a Place',
+    description: [
+      'Server-sent events, as `EventSource` reads them. The event `place` has the object of `GET /api/v1/signup/place` as its data: at once, and then whenever it changed, at most every two seconds. A comment comes every 15 seconds. After the event `end`, the record was erased or its waitlist deleted: close the connection.',
+      'When an instance shuts down, it says with `retry` when to connect again, and closes the connection. It has room for a number of connections that its operator sets, and for 20 of one address. A browser closes an `EventSource` that is refused: open another after the time in `Retry-After`, which `GET /api/v1/signup/place` does not need.',
+    ].join('\n\n'),
+  })
+  @ApiOkResponse({
+    description: 'The events.',
+    content: { 'text/event-stream': { schema: { type: 'string' }, example: PLACE_EVENT } },
+  })
+  @ApiProblems(
+    'NOT_FOUND',
+    'WAITLIST_NOT_FOUND',
+    'NO_WAITER_FOUND',
+    'TOO_MANY_MISSES',
+    'TOO_MANY_LIVE_CONNECTIONS',
+    'LIVE_CONNECTIONS_FULL',
+  )
+  async watchPlace(@Query() query: GetPlaceDto, @Ip() address: string, @Res() reply: FastifyReply): Promise<void> {
+    const found = await this.signups.findPlace(query, query.uuid.toLowerCase(), address);
+    this.live.watch(found, this.connections.open(reply));
   }
 }

@@ -201,7 +201,8 @@ describe('the reminder', () => {
 
     await ahead(32 * HOUR_MS - MINUTE_MS, () => settled(ada));
     expect(await statesOf(ada)).toEqual(['offer sent', 'offer_reminder pending']);
-    const [, { subject, text, leaveLink }] = await ahead(REMINDED_MS, () => mailsTo(ada, 2));
+    const [, reminder] = await ahead(REMINDED_MS, () => mailsTo(ada, 2));
+    const { subject, text, leaveLink } = reminder!;
 
     expect(subject).toBe('Your spot won’t be kept much longer: Lumen');
     expect(text).toContain(`You can accept until ${momentIn('en', end)}.`);

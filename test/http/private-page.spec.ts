@@ -150,11 +150,11 @@ describe('the private page of a person in line', () => {
   });
 
   it('estimates when it is their turn, where enough people were let in, and in months if that is far away', async () => {
-    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 0, uses_leaderboard: false });
-    const people = await service.world.signups(waitlist, 45);
+    const made = await service.world.waitlist({ spots_to_move_upon_referral: 0, uses_leaderboard: false });
+    const people = await service.world.signups(made, 45);
     // Logins end before the weeks have passed.
-    const key = await service.api.post('/api/v1/api_key', { name: 'Weeks', scope: 'write' }, asOwner(waitlist));
-    waitlist.owner = { ...waitlist.owner, token: String(key.body.key) };
+    const key = await service.api.post('/api/v1/api_key', { name: 'Weeks', scope: 'write' }, asOwner(made));
+    const waitlist = { ...made, owner: { ...made.owner, token: String(key.body.key) } };
     const [first, second, third] = people;
     const [near, far] = [people[5]!, people[44]!];
     await letIn(waitlist, first);

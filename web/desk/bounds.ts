@@ -4,7 +4,8 @@
  */
 import { components } from '../../openapi/openapi.json';
 
-const { ImportReport, MakeOffers, OfferRules, OffboardWaiters, Question, Statistics, UpdateWaiter, UpdateWaitlist } = components.schemas;
+const { ImportReport, MakeOffers, OfferRules, OffboardWaiters, Question, Statistics, UpdateWaiter, UpdateWaitlist } =
+  components.schemas;
 
 export const OFFBOARDING = OffboardWaiters.properties;
 export const OFFERING = MakeOffers.properties;

@@ -127,6 +127,7 @@ const Environment = z.object({
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
   RATE_LIMIT_EXEMPT: networks,
+  LIVE_CONNECTIONS: wholeNumber(5_000, 0, 100_000),
   REDIS_URL: z
     .string()
     // The message must not repeat the value, which can hold a password.
@@ -215,6 +216,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     trustedProxies: env.TRUST_PROXY,
     /** Requests per minute and address; 0 turns a limit off. */
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
+    /** Streams of live places that the process may have open; 0 turns them off. */
+    liveConnectionsMax: env.LIVE_CONNECTIONS,
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     /** Where captcha tokens are verified, in place of the address of their provider. */

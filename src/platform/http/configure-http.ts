@@ -7,6 +7,7 @@ import { serveMonitoring } from '../health/monitoring.js';
 import { readForwardedAddresses } from '../limits/address.js';
 import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
+import { limitLiveConnections, LiveConnections } from '../limits/live-connections.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { requireProgress } from '../limits/transfers.js';
@@ -52,6 +53,7 @@ export async function configureHttp(
   askForBodies(fastify);
   await counts.connect(fastify.log);
   limitRates(fastify, config, counts);
+  limitLiveConnections(fastify, app.get(LiveConnections), bounds);
   limitLargeBodies(fastify, bounds);
   readJsonBodies(fastify);
   streamCsvBodies(fastify, bounds.requestMs);

@@ -340,6 +340,13 @@ const CATALOG = {
     remedy:
       'Wait for the number of seconds in `Retry-After`. Signups still work, and signing up again returns the existing record.',
   },
+  TOO_MANY_LIVE_CONNECTIONS: {
+    status: 429,
+    retryAfterSeconds: 60,
+    detail: 'This address has too many live connections; close one before the next.',
+    remedy:
+      'Close connections that nobody watches, or wait for the number of seconds in `Retry-After`. An address may have 20 on each instance.',
+  },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     detail: 'Too many failed logins; wait before the next.',
@@ -362,6 +369,12 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: REPEAT_LATER,
+  },
+  LIVE_CONNECTIONS_FULL: {
+    status: 503,
+    retryAfterSeconds: 30,
+    detail: 'This instance has no room for more live connections; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`. Until then, `GET /api/v1/signup/place` gives the place.',
   },
   TRANSFERS_BUSY: {
     status: 503,

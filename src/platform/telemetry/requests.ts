@@ -19,8 +19,10 @@ export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void
     onceEnded(request.raw, reply.raw, (isAnswered) => {
       const { log, method, routeOptions } = request;
       const { url: route = 'unknown' } = routeOptions;
-      const { elapsedTime: durationMs } = reply;
-      const status = isAnswered ? reply.statusCode : CLOSED_STATUS;
+      // A stream has answered when it opens. How long its client then watches says nothing about the service.
+      const { openedAfterMs } = request;
+      const durationMs = openedAfterMs ?? reply.elapsedTime;
+      const status = isAnswered || openedAfterMs !== undefined ? reply.statusCode : CLOSED_STATUS;
       metrics.ended(method, route, status, durationMs);
       const fields = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
       if (MONITORING_ROUTES.has(route)) log.debug(fields, 'request');

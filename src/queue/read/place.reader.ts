@@ -71,6 +71,11 @@ export class PlaceReader {
     return this.lookups.submit(waitlistId, { uuid, days });
   }
 
+  /** The revisions of those of the waitlists that exist. Each change of a place raises that of its waitlist. */
+  async findRevisions(waitlistIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    return this.database.one(this.queues.findRevisions(waitlistIds));
+  }
+
   /** @throws Problem `WAITLIST_NOT_FOUND`, `OVERLOADED`, `QUEUE_FULL` */
   async findAll(waitlistId: number, request: Request): Promise<Places> {
     const places = await this.database.snapshot((session) => this.read(session, waitlistId, request));

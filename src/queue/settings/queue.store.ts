@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { placeholders } from '../../platform/database/dialect.js';
+import { chunksOf, placeholders } from '../../platform/database/dialect.js';
 import type { Row } from '../../platform/database/table.js';
-import { known, type Query, select, type Statement, together, write } from '../../platform/database/session.js';
+import { mapped, type Query, select, type Statement, together, write } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import type { Questions } from './questions.js';
 import { SETTINGS } from './settings.js';
@@ -17,6 +17,9 @@ import {
   WaitlistTable,
   type WholeWaitlist,
 } from './waitlist.table.js';
+
+/** Ids in one statement. */
+const IDS_MAX = 1_000;
 
 type Without = readonly (typeof LARGE_COLUMNS)[number][];
 
@@ -49,12 +52,14 @@ export class QueueStore {
 
   /** The revisions of those of the waitlists that exist. */
   findRevisions(waitlistIds: readonly number[]): Query<ReadonlyMap<number, number>> {
-    if (waitlistIds.length === 0) return known(new Map<number, number>());
-    return select<{ id: number; revision: number }, ReadonlyMap<number, number>>(
-      `SELECT id, revision FROM waitlist WHERE id IN (${placeholders(waitlistIds.length)})`,
-      waitlistIds,
-      (rows) => new Map(rows.map(({ id, revision }) => [id, revision])),
+    const chunks = chunksOf(waitlistIds, IDS_MAX).map((some) =>
+      select<{ id: number; revision: number }, [number, number][]>(
+        `SELECT id, revision FROM waitlist WHERE id IN (${placeholders(some.length)})`,
+        some,
+        (rows) => rows.map(({ id, revision }) => [id, revision]),
+      ),
     );
+    return mapped(together(chunks), (found) => new Map(found.flat()));
   }
 
   /** The waitlist with all settings. @throws Problem `WAITLIST_NOT_FOUND` */

@@ -1,0 +1,186 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Histogram } from 'prom-client';
+import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
+import { chunksOf } from '../platform/database/dialect.js';
+import type { EventStream } from '../platform/http/event-stream.js';
+import { isUnavailable, Problem } from '../platform/problems/problem.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
+import { dayOf } from '../queue/order/day-counts.js';
+import { PlaceReader } from '../queue/read/place.reader.js';
+import { weeksBefore } from './estimate.js';
+import { PlaceDto } from './place.dto.js';
+import { explain, type Place } from './place.js';
+import type { FoundPlace } from './signup.service.js';
+
+/** How often it asks what changed, and how often a person gets an event at most. */
+const UPDATE_MS = 2_000;
+/** An event may come this much earlier than the last one and {@link UPDATE_MS} say. */
+const JITTER_MS = 100;
+/** People whose places are read together: some milliseconds, in which the embedded database blocks the event loop. */
+const BATCH_MAX = 200;
+/** Of the time of the process, updates take at most one part in this many. */
+const BUDGET = 10;
+/** Comments are looked after every second, so that one is sent every 15. */
+const COMMENT_CHECK_MS = 1_000;
+const COMMENT_MS = 14_000;
+const DELAY_BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
+
+/** A person who watches a place. */
+interface Watcher {
+  readonly uuid: string;
+  readonly stream: EventStream;
+  /** The place that was sent last, when, and of which moment. */
+  sent: string;
+  sentAtMs: number;
+  revision: number;
+  day: string;
+  commentAtMs: number;
+}
+
+/** A waitlist of which people watch their places, and when it was noticed that it has this revision. */
+interface Change {
+  readonly waitlistId: number;
+  readonly revision: number;
+  readonly noticedAtMs: number;
+}
+
+/**
+ * Sends places to those who watch them. One loop asks which of the watched waitlists changed, and reads the places of
+ * the people of each together. Nothing is read of a waitlist that nobody watches.
+ */
+@Injectable()
+export class LivePlaces implements OnModuleDestroy {
+  private readonly watchers = new Map<number, Set<Watcher>>();
+  private readonly updates = new BackgroundTask(() => this.update(), UPDATE_MS);
+  private readonly delay: Histogram;
+  private readonly end = new AbortController();
+
+  constructor(
+    private readonly places: PlaceReader,
+    tasks: BackgroundTasks,
+    { registry }: Metrics,
+  ) {
+    tasks.add(this.updates, 'updating live places failed');
+    tasks.add(new BackgroundTask(async () => this.comment(), COMMENT_CHECK_MS), 'keeping live places open failed');
+    this.delay = new Histogram({
+      name: 'waitlist_live_update_delay_seconds',
+      help: 'Time from noticing that a waitlist changed, at most two seconds after the change, to sending a changed place.',
+      buckets: DELAY_BUCKETS_SECONDS,
+      registers: [registry],
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.end.abort();
+  }
+
+  /** Sends the place, and then each change of it until the connection ends. */
+  watch({ waitlistId, uuid, revision, place }: FoundPlace, stream: EventStream): void {
+    const nowMs = performance.now();
+    const watcher: Watcher = {
+      uuid,
+      stream,
+      sent: '',
+      sentAtMs: nowMs,
+      revision,
+      day: dayOf(new Date()),
+      commentAtMs: nowMs + COMMENT_MS,
+    };
+    const watchers = this.watchers.get(waitlistId) ?? new Set();
+    this.watchers.set(waitlistId, watchers.add(watcher));
+    stream.onceClosed(() => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.watchers.get(waitlistId) === watchers) this.watchers.delete(waitlistId);
+    });
+    this.show(watcher, place);
+  }
+
+  private async update(): Promise<void> {
+    const waitlistIds = [...this.watchers.keys()];
+    if (waitlistIds.length === 0) return;
+    const revisions = await this.places.findRevisions(waitlistIds);
+    const noticedAtMs = performance.now();
+    const day = dayOf(new Date());
+    for (const waitlistId of waitlistIds) {
+      const watchers = [...(this.watchers.get(waitlistId) ?? [])];
+      const revision = revisions.get(waitlistId);
+      if (revision === undefined) {
+        watchers.forEach(dismiss);
+        continue;
+      }
+      // The estimate changes with the day.
+      const late = watchers.filter((watcher) => watcher.revision !== revision || watcher.day !== day);
+      for (const some of chunksOf(late, BATCH_MAX)) {
+        if (this.end.signal.aborted) return;
+        await this.withinBudget(() => this.updateSome({ waitlistId, revision, noticedAtMs }, some));
+      }
+    }
+  }
+
+  /** A failure holds up nobody else: what is away is tried again, what is damaged after the next change. */
+  private async updateSome({ waitlistId, revision, noticedAtMs }: Change, some: readonly Watcher[]): Promise<void> {
+    const dueMs = performance.now() - UPDATE_MS + JITTER_MS;
+    const watchers = some.filter(({ sentAtMs }) => sentAtMs <= dueMs);
+    if (watchers.length === 0) return;
+    const now = new Date();
+    const day = dayOf(now);
+    const uuids = [...new Set(watchers.map(({ uuid }) => uuid))];
+    await this.updates.attempt(async () => {
+      try {
+        const places = await this.places.findAll(waitlistId, { uuids, days: weeksBefore(day) });
+        for (const watcher of watchers) {
+          const standing = places.standings.get(watcher.uuid);
+          Object.assign(watcher, { revision: places.waitlist.revision, day });
+          if (!standing) dismiss(watcher);
+          else if (this.show(watcher, explain(standing, places, now)))
+            this.delay.observe((performance.now() - noticedAtMs) / 1000);
+        }
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND') return watchers.forEach(dismiss);
+        if (!isUnavailable(error)) for (const watcher of watchers) Object.assign(watcher, { revision, day });
+        throw error;
+      }
+    });
+  }
+
+  /** Whether the place had changed and was sent. */
+  private show(watcher: Watcher, place: Place): boolean {
+    const text = JSON.stringify(PlaceDto.from(place));
+    if (text === watcher.sent) return false;
+    watcher.stream.send('place', text);
+    watcher.sent = text;
+    watcher.sentAtMs = performance.now();
+    return true;
+  }
+
+  /**
+   * Works, and then waits until the work was at most its part of the time that the event loop was there for. The time
+   * in which the loop did something else meanwhile counts too, and at least half of the time is left to the database.
+   */
+  private async withinBudget(work: () => Promise<void>): Promise<void> {
+    const startedAtMs = performance.now();
+    const before = performance.eventLoopUtilization();
+    await work();
+    const { active } = performance.eventLoopUtilization(before);
+    const pauseMs = Math.max((BUDGET - 1) * active, performance.now() - startedAtMs);
+    await setTimeout(pauseMs, undefined, { signal: this.end.signal }).catch(() => undefined);
+  }
+
+  private comment(): void {
+    const nowMs = performance.now();
+    for (const watchers of this.watchers.values())
+      for (const watcher of watchers) {
+        if (watcher.commentAtMs > nowMs) continue;
+        watcher.commentAtMs = nowMs + COMMENT_MS;
+        watcher.stream.comment();
+      }
+  }
+}
+
+/** The person was erased, or the waitlist deleted. */
+function dismiss({ stream }: Watcher): void {
+  stream.send('end', '{}');
+  stream.close();
+}

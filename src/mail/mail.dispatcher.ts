@@ -16,8 +16,6 @@ import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { type Offer, stateAt } from '../queue/offers/offer.js';
-import { OfferCodes } from '../queue/offers/offer-codes.js';
-import { offerLink } from '../queue/offers/offer-link.js';
 import { OfferReader } from '../queue/offers/offer.reader.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { beginOffer } from '../queue/write/commands/time-offers.js';
@@ -151,7 +149,6 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly links: VerificationLinkStore,
     private readonly leaveLinks: LeaveLinkStore,
     private readonly offers: OfferReader,
-    private readonly codes: OfferCodes,
     private readonly reader: QueueReader,
     private readonly sender: MailSender,
     private readonly metrics: MailMetrics,
@@ -244,7 +241,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
         const context = contextOf(mail);
-        if (isOfOffer(mail) && context.offer && this.codes.open(context.offer) === null) {
+        if (isOfOffer(mail) && context.offer && this.offers.linkOf(context.offer) === null) {
           // Another process may list the secret that sealed the code.
           changes.push(this.mails.change(mail.id, { nextAttemptAt: new Date(now.getTime() + retryDelayMs(1)!) }));
           continue;
@@ -388,10 +385,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     { waitlist, offer }: MailContext,
     { to, firstName }: { readonly to: string; readonly firstName: string | null },
   ): ComposedMail | null {
-    const code = offer && stateAt(offer, now) === 'open' ? this.codes.open(offer) : null;
-    if (!waitlist || !offer || code === null) return null;
+    const url = offer && stateAt(offer, now) === 'open' ? this.offers.linkOf(offer) : null;
+    if (!waitlist || !offer || url === null) return null;
     const { priority, expiresAt, dueAt } = offer;
-    const offered = { firstName, place: priority + 1, url: offerLink(waitlist, code) };
+    const offered = { firstName, place: priority + 1, url };
     if (kind === 'offer_reminder')
       return isReminded(offer, now)
         ? unplaced(to, offerReminderMail(waitlist, { ...offered, until: expiresAt }))

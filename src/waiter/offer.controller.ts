@@ -74,10 +74,7 @@ export class OfferController {
     const { uuids, active } = await this.offers.make(id, request, write);
     const view = { waitlist, accountUuid, totalCurrently: active };
     return jsonArray(uuids, async (some) => {
-      const [waiters, links] = await Promise.all([
-        this.reader.findByUuids(id, some),
-        this.offers.linksOf(waitlist, some),
-      ]);
+      const [waiters, links] = await Promise.all([this.reader.findByUuids(id, some), this.offers.linksOf(id, some)]);
       return waiters.map((waiter) => OfferedWaiterDto.withLink(waiter, view, links.get(waiter.uuid)));
     });
   }

@@ -5,7 +5,6 @@ import { Problem } from '../platform/problems/problem.js';
 import type { Reach } from '../platform/reach.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { OfferCodes } from '../queue/offers/offer-codes.js';
-import { offerLink } from '../queue/offers/offer-link.js';
 import { OfferReader } from '../queue/offers/offer.reader.js';
 import { type OfferState, stateAt } from '../queue/offers/offer.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
@@ -16,7 +15,6 @@ import { makeOffers, type OfferRequest } from '../queue/write/commands/make-offe
 import { replaceOfferCode } from '../queue/write/commands/replace-offer-code.js';
 import { returnWaiters } from '../queue/write/commands/return.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
-import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
 /** Who gets an offer, and for how long. */
@@ -77,9 +75,9 @@ export class OfferService {
   }
 
   /** The links of the open offers of these records, by their uuids. */
-  async linksOf(waitlist: Waitlist, uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const codes = await this.offers.findCodes(waitlist.id, uuids);
-    return new Map(Array.from(codes, ([uuid, code]) => [uuid, offerLink(waitlist, code)]));
+  async linksOf(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const open = await this.offers.findOpen(waitlistId, uuids);
+    return new Map(Array.from(open, ([uuid, { url }]) => [uuid, url]));
   }
 
   /**
@@ -133,7 +131,7 @@ export class OfferService {
       () => this.writer.submit(waitlist.id, replaceOfferCode(uuid, this.codes.make(), write)),
       () => undefined,
     );
-    const link = (await this.linksOf(waitlist, [uuid])).get(uuid);
+    const link = (await this.linksOf(waitlist.id, [uuid])).get(uuid);
     if (link === undefined) throw new Problem('OFFER_ENDED');
     return link;
   }

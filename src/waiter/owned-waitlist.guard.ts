@@ -37,7 +37,7 @@ export class OwnedWaitlistGuard implements CanActivate {
       if (!found) throw new Problem('WRONG_API_KEY');
       // `waitlist_api_key` is null for an account key, however the waitlist is named.
       const waitlist = caller.key === null ? found : { ...found, apiKey: null };
-      // An offboarding cannot be undone, so it must not choose between two waitlists.
+      // A write must not choose between two waitlists.
       if (id === undefined || id === waitlist.id) return waitlist;
       return malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key');
     }

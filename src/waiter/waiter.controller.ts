@@ -29,7 +29,7 @@ import { OffboardWaitersDto } from './offboard-waiters.dto.js';
 import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
-/** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
+/** `/docs` fills it in. No Waiter has this id. */
 const OFFBOARDING = {
   nobody: {
     summary: 'An id that no Waiter has; put an `id` from List Waiters in its place.',
@@ -55,7 +55,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'List Waiters',
     description:
-      'Returns the active Waiters of the waitlist, or the offboarded ones, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.',
+      'Returns the active Waiters of the waitlist, or those of another `status`, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters.',
@@ -87,7 +87,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. It removes all of them or none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
+      'Removes Waiters from the queue: those in `waiters`, or the first ones of the queue with `offboard_next`. It removes all of them or none. For those in `waiters` who have an open offer, it accepts. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before. `POST /api/v1/waitlist/{waitlist_id}/return` brings Waiters back.',
   })
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({

@@ -24,7 +24,10 @@ export interface PendingWebhook {
 }
 
 /** A delivery that is due. */
-export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
+export interface Candidate extends Pick<
+  DeliveryEntity,
+  'id' | 'waiterUuid' | 'number' | 'event' | 'attempts' | 'createdAt'
+> {
   /**
    * The earliest pending delivery to this webhook about the same record: this one, unless it must wait. Null for a
    * test, or if this one was committed while the statement ran.
@@ -97,21 +100,23 @@ export class DueDeliveryStore {
         WHERE p.waitlist_id = d.waitlist_id AND p.waiter_uuid = d.waiter_uuid AND p.webhook_id = d.webhook_id
           AND p.status = 'pending'
         ORDER BY p.waitlist_id, p.waiter_uuid, p.webhook_id, p.status, p.number LIMIT 1)`;
-    type Found = Pick<Candidate, 'id' | 'number' | 'attempts'> & {
+    type Found = Pick<Candidate, 'id' | 'number' | 'event' | 'attempts'> & {
       waiter_uuid: string | null;
+      created_at: Date | string;
       first_number: number | null;
       first_attempt_at: Date | string;
     };
     return select<Found, Candidate[]>(
-      `SELECT d.id, d.waiter_uuid, d.number, d.attempts,
+      `SELECT d.id, d.waiter_uuid, d.number, d.event, d.attempts, d.created_at,
          ${first('number')} AS first_number, ${first('next_attempt_at')} AS first_attempt_at
        FROM delivery d ${this.byDue} WHERE d.webhook_id = ? AND d.status = 'pending' AND d.next_attempt_at <= ?
        ORDER BY d.next_attempt_at, d.number LIMIT ? ${this.database.dialect.skipLocked}`,
       [webhookId, toSqlTime(now), CANDIDATES_MAX],
       (rows) =>
-        rows.map(({ waiter_uuid: waiterUuid, first_number: first, first_attempt_at: at, ...delivery }) => ({
+        rows.map(({ waiter_uuid: waiterUuid, created_at, first_number: first, first_attempt_at: at, ...delivery }) => ({
           ...delivery,
           waiterUuid,
+          createdAt: fromSqlTime(created_at),
           first: first === null ? null : { number: first, nextAttemptAt: fromSqlTime(at) },
         })),
     );

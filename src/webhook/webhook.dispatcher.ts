@@ -7,6 +7,7 @@ import { Database } from '../platform/database/database.js';
 import { known, type Query, together } from '../platform/database/session.js';
 import { Turns } from '../platform/limits/turns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
+import { OfferReader } from '../queue/offers/offer.reader.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { type Candidate, CANDIDATES_MAX, type Claimed, DueDeliveryStore } from './due-delivery.store.js';
 import { type Receiver, ReceiverHealth, type Slot } from './receiver-health.js';
@@ -71,6 +72,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     private readonly sender: WebhookSender,
     private readonly secrets: Secrets,
     private readonly queue: QueueWriter,
+    private readonly offers: OfferReader,
     private readonly metrics: WebhookMetrics,
     private readonly tasks: BackgroundTasks,
     signal: OutboxSignal,
@@ -163,7 +165,25 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     if (!claimed) return;
     const { webhook, secrets, deliveries, hasMore } = claimed;
     if (hasMore) this.claimable.add([receiver]);
-    for (const delivery of deliveries) this.begin({ webhook, delivery }, this.health.begin(receiver), secrets);
+    for (const delivery of await this.withLinks(webhook, deliveries))
+      this.begin({ webhook, delivery }, this.health.begin(receiver), secrets);
+  }
+
+  /**
+   * Adds their links to the events of offers that are open still. The stored payload has none, because a code is not
+   * kept in clear, and not longer than its offer is open.
+   */
+  private async withLinks({ waitlistId }: WebhookEntity, deliveries: readonly Claimed[]): Promise<readonly Claimed[]> {
+    const uuids = deliveries.flatMap(({ event, waiterUuid }) => (event === 'offered_signup' && waiterUuid) || []);
+    if (uuids.length === 0) return deliveries;
+    const open = await this.offers.findOpen(waitlistId, uuids);
+    return deliveries.map((delivery) => {
+      const offer = delivery.event === 'offered_signup' ? open.get(delivery.waiterUuid ?? '') : undefined;
+      // Another one may be open, of a person who returned and was offered a seat again.
+      if (offer?.madeAt.getTime() !== delivery.createdAt.getTime()) return delivery;
+      const body = JSON.parse(delivery.body) as object;
+      return { ...delivery, body: JSON.stringify({ ...body, offer_url: offer.url }) };
+    });
   }
 
   /** Puts off deliveries that wait for an earlier one about the same record: to its next attempt or its lease's end. */

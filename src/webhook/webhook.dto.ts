@@ -26,7 +26,8 @@ const URL_FIELD = {
   example: 'https://example.com/hooks/waitlist',
 } as const;
 const EVENTS_FIELD = {
-  description: 'The events that are sent; all of them if the list is empty.',
+  description:
+    'The events that are sent; all of them if the list is empty. `offered_signup` has `offer_url` beside `signup` while the offer is open.',
   example: ['new_signup', 'offboarded_signup'],
 } as const;
 const EVENT_WORDS = { maxItems: EVENTS.length, enum: EVENTS, enumName: 'WebhookEvent' } as const;

@@ -5,6 +5,7 @@ import type { Answer, Api, Method } from '../support/api.js';
 import type { AccountKeyDto, CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import type { LoggedIn } from '../support/world.js';
 import type { SessionDto } from '../../src/auth/session.dto.js';
+import type { OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
@@ -21,6 +22,8 @@ interface Target {
   readonly memberId: string;
   readonly loginId: string;
   readonly webhookId: number;
+  readonly offeredUuid: string;
+  readonly offerCode: string;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -39,6 +42,8 @@ const UNKNOWN: Target = {
   memberId: '00000000-0000-7000-8000-000000000000',
   loginId: '00000000-0000-7000-8000-000000000000',
   webhookId: Number.MAX_SAFE_INTEGER,
+  offeredUuid: '00000000-0000-7000-8000-000000000000',
+  offerCode: 'nobody-ever-got-this-code',
 };
 
 describe('the data of an owner', () => {
@@ -69,6 +74,11 @@ describe('the data of an owner', () => {
         answers: [{ question_value: 'Why?', answer_value: 'Too' }],
       }),
     ];
+    const seat = await world.signup(waitlist, { answers: [{ question_value: 'Why?', answer_value: 'Three' }] });
+    people.push(seat);
+    const offers = `/api/v1/waitlist/${waitlist.id}/offer`;
+    const offered = await api.post(offers, { signups: [{ uuid: seat.uuid }] }, { token: waitlist.owner.token });
+    const offerCode = (offered.body as OfferedWaiterDto[])[0]!.offer_url!.split('/').at(-1)!;
     stranger = await world.owner();
     strangers = await world.waitlist({}, stranger);
     await world.signups(strangers, 3);
@@ -109,6 +119,8 @@ describe('the data of an owner', () => {
       memberId: editor.id,
       loginId: (await sessionsOf(waitlist.owner))[0]!.id,
       webhookId: webhook.id,
+      offeredUuid: seat.uuid,
+      offerCode,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -310,6 +322,24 @@ describe('the data of an owner', () => {
       'by the id of the waitlist': ({ waitlistId, uuid }) => decide(waitlistId, uuid),
       'by the id of another waitlist': ({ uuid }) => decide(strangers.id, uuid),
     },
+    makeOffers: {
+      'to the first of the waitlist': ({ waitlistId }) => ofOffers(waitlistId, 'offer', { count: 1 }),
+      'by the uuid of a person': ({ waitlistId, uuid }) => ofOffers(waitlistId, 'offer', { signups: [{ uuid }] }),
+      'by the id of another waitlist': ({ uuid }) => ofOffers(strangers.id, 'offer', { signups: [{ uuid }] }),
+      'as a rehearsal': ({ uuid }) => ofOffers(strangers.id, 'offer', { signups: [{ uuid }], dry_run: true }),
+    },
+    returnWaiters: {
+      'by the id of the waitlist': ({ waitlistId, offeredUuid: uuid }) =>
+        ofOffers(waitlistId, 'return', { signups: [{ uuid }] }),
+      'by the id of another waitlist': ({ offeredUuid: uuid }) =>
+        ofOffers(strangers.id, 'return', { signups: [{ uuid }] }),
+    },
+    checkOffer: { 'by its code': ({ offerCode: code }) => ofCode('check', code) },
+    acceptOffer: { 'by its code': ({ offerCode: code }) => ofCode('accept', code) },
+    renewOfferLink: {
+      'by the uuid of its person': ({ offeredUuid }) =>
+        service.api.post(`/api/v1/signup/${offeredUuid}/offer_link`, undefined, { token: stranger.token }),
+    },
     offboardSignups: {
       'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
       'by the id of another waitlist': ({ uuid }) => signups('PATCH', strangers.id, uuid),
@@ -335,6 +365,10 @@ describe('the data of an owner', () => {
       'by the id of another waitlist': ({ webhookId }) => ofWebhook(method, strangers.id, `/${webhookId}${rest}`, body),
     };
   }
+  const ofOffers = (id: number, operation: 'offer' | 'return', body: object) =>
+    service.api.post(`/api/v1/waitlist/${id}/${operation}`, body, { token: stranger.token });
+  const ofCode = (operation: 'check' | 'accept', code: string) =>
+    service.api.post(`/api/v1/offer/${operation}`, { code }, { token: stranger.token });
   const sessionsOf = async ({ token }: Owner) =>
     (await service.api.get('/api/v1/auth/session', { token })).body as SessionDto[];
   const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
@@ -386,6 +420,7 @@ describe('the data of an owner', () => {
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
       webhooks: (await api.get(`/api/v1/waitlist/${waitlist.id}/webhook`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
+      offered: await world.list(waitlist, { status: 'offered' }),
       offboarded: await world.list(waitlist, { offboarded_request: true }),
     };
   }

@@ -9,7 +9,9 @@ type KeyNeed = KeyScope | 'refused' | 'unread';
  * added here, where a reviewer sees it.
  */
 export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>> = {
+  acceptOffer: ['editor', 'manage'],
   changePassword: ['viewer', 'unread'],
+  checkOffer: ['viewer', 'read'],
   confirmTwoFactor: ['viewer', 'unread'],
   createAccountKey: ['owner', 'refused'],
   createWaitlist: ['editor', 'manage'],
@@ -37,6 +39,7 @@ export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>
   listWaiters: ['viewer', 'read'],
   listWaitlists: ['viewer', 'read'],
   listWebhooks: ['viewer', 'read'],
+  makeOffers: ['editor', 'manage'],
   offboardSignups: ['editor', 'manage'],
   offboardWaiters: ['editor', 'manage'],
   previewMail: ['viewer', 'read'],
@@ -45,11 +48,13 @@ export const NEEDS: Readonly<Record<string, readonly [role: Role, key: KeyNeed]>
   refreshSession: ['viewer', 'unread'],
   refuseReferrals: ['editor', 'manage'],
   removeMember: ['owner', 'refused'],
+  renewOfferLink: ['editor', 'manage'],
   replaceApiKey: ['owner', 'manage'],
   replaceRecoveryCodes: ['viewer', 'unread'],
   replaceWebhookSecret: ['editor', 'manage'],
   replayDeliveries: ['editor', 'manage'],
   resetTwoFactor: ['owner', 'refused'],
+  returnWaiters: ['editor', 'manage'],
   revokeAccountKey: ['owner', 'manage'],
   sendTestMail: ['editor', 'refused'],
   setUpTwoFactor: ['viewer', 'unread'],

@@ -23,6 +23,7 @@ import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListSignupsDto } from '../../src/waiter/list-signups.dto.js';
 import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
 import { DecideReferralsDto } from '../../src/waiter/decide-referrals.dto.js';
+import { MakeOffersDto, OfferCodeDto, ReturnWaitersDto } from '../../src/waiter/offer.dto.js';
 import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
 import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
@@ -80,6 +81,7 @@ const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWait
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
 const { AcceptInvitation, ForgottenPassword, InviteMember, ResetPassword, ViewInvitation } = components.schemas;
 const { UpdateAccount, UpdateMember, UpdateOwnMember } = components.schemas;
+const { MakeOffers, OfferCode, ReturnWaiters } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read, in two parts: of fifteen random ones together, few requests have no fault. */
 const WORDED = [
@@ -104,8 +106,8 @@ const SHOWN = [
 const DISPLAYED = [...WORDED, ...SHOWN];
 /** What the form asks for. */
 const ASKED = ['required_contact', 'questions'];
-/** The settings of trust. */
-const TRUSTED = ['verification', 'fraud', 'captcha'];
+/** The settings of trust and of offers. */
+const TRUSTED = ['verification', 'fraud', 'captcha', 'offers'];
 /** The settings of mails. */
 const MAILED = ['mails', 'mail_subject', 'mail_text', 'mail_on_offboarding', 'mail_on_signup'];
 /** When people are offered a seat. */
@@ -130,6 +132,8 @@ interface Given {
   readonly to?: string;
   readonly waiters?: readonly object[];
   readonly offboard_next?: number;
+  readonly count?: number;
+  readonly signups?: readonly object[];
   readonly expires_at?: string | null;
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
@@ -147,10 +151,13 @@ const isEmailGiven: MoreRules = ({ email = '' }) => email.trim() !== '';
 const isPageOfSearch: MoreRules = ({ search, name, status, credit, offset = 0, order = 'joined', ...given }) =>
   ([search, name, status, credit].every((filter) => filter === undefined) || (offset === 0 && order === 'joined')) &&
   (name === undefined || (search === undefined && credit === undefined)) &&
-  (status === undefined || !given.offboarded_request);
+  (status === undefined || !given.offboarded_request) &&
+  (status !== 'any' || [search, name, given.email, given.phone, given.uuid].some((filter) => filter !== undefined));
 
-const isPageOfNames: MoreRules = ({ name, offset = 0, order }) =>
-  name === undefined || (offset === 0 && order === undefined);
+const isPageOfNames: MoreRules = ({ name, status, offset = 0, order, offboarded_request: isOffboarded = false }) =>
+  ((name === undefined && status === undefined) || (offset === 0 && order === undefined)) &&
+  (status === undefined || !isOffboarded) &&
+  (status !== 'any' || name !== undefined);
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
@@ -158,6 +165,9 @@ const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) })
 const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === undefined) !== (ids === undefined);
 
 const isOneSelection: MoreRules = ({ waiters, offboard_next: next }) => waiters === undefined || next === undefined;
+
+/** The service asks for one of them. */
+const isOneOffer: MoreRules = ({ count, signups }) => count === undefined || signups === undefined;
 
 const isSound: MoreRules = ({ required_contact: { email, phone } = {}, questions = [] }) => {
   const live = questions.filter((question) => !question.soft_deleted);
@@ -198,6 +208,9 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
   [DecideReferralsDto, DecideReferrals!],
+  [MakeOffersDto, MakeOffers!, isOneOffer],
+  [ReturnWaitersDto, ReturnWaiters!],
+  [OfferCodeDto, OfferCode!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWebhookDto, CreateWebhook!],
   [UpdateWebhookDto, UpdateWebhook!],

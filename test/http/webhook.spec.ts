@@ -14,6 +14,7 @@ import { toSqlTime } from '../../src/platform/database/dialect.js';
 import { write } from '../../src/platform/database/session.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
+import type { OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { DeliveryDto, WebhookDto, WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
 import { WEBHOOKS_MAX } from '../../src/webhook/webhook.service.js';
@@ -293,6 +294,50 @@ describe('a webhook', () => {
     // An erasure is told at once where an attempt about the person was under way, and has just ended.
     const offboardings = receiver.received.filter(({ event }) => event === 'offboarded_signup');
     for (const { signup } of offboardings) expect(signup).toHaveProperty('email');
+  });
+
+  it('gets the link of an offer while it is open, which no stored payload has', async () => {
+    const receiver = await startReceiver();
+    const hook = await hookTo(receiver.url, { events: ['offered_signup', 'offboarded_signup', 'returned_signup'] });
+    const { waitlist } = hook;
+    const [ada] = await service.world.signups(waitlist, 1);
+    const path = `/api/v1/waitlist/${waitlist.id}`;
+    const signups = [{ uuid: ada.uuid }];
+    const makeOffer = async () => {
+      const { body } = await service.api.post(`${path}/offer`, { signups }, asOwner(waitlist));
+      return (body as OfferedWaiterDto[])[0]!.offer_url!;
+    };
+    const bodyOf = (index: number) => JSON.parse(receiver.received[index]!.body) as Record<string, unknown>;
+
+    const link = await makeOffer();
+    await until(() => receiver.received.length === 1);
+
+    expect(bodyOf(0)).toMatchObject({
+      event: 'offered_signup',
+      signup: { uuid: ada.uuid, email: ada.email, status: 'offered', priority: 0, removed_priority: null },
+      offer_url: link,
+    });
+    expect(() => verify(receiver.received[0]!, hook.secret)).not.toThrow();
+    const bodies = await service.app
+      .get(Database)
+      .dataSource.query<{ body: string }[]>(`SELECT body FROM payload WHERE waitlist_id = ${waitlist.id}`);
+    expect(bodies.map(({ body }) => body).join()).not.toContain(link.split('/').at(-1));
+
+    const code = link.split('/').at(-1)!;
+    expect((await service.api.post('/api/v1/offer/accept', { code }, asOwner(waitlist))).status).toBe(200);
+    await service.api.post(`${path}/return`, { signups }, asOwner(waitlist));
+    const newLink = await makeOffer();
+    await until(() => receiver.received.length === 4);
+    await attempted(hook, 1);
+
+    expect(bodyOf(1)).toMatchObject({ event: 'offboarded_signup', signup: { removed_reason: 'accepted' } });
+    expect(bodyOf(2)).toMatchObject({ event: 'returned_signup', signup: { status: 'waiting', removed_reason: null } });
+    expect(bodyOf(3)).toMatchObject({ event: 'offered_signup', offer_url: newLink });
+    const first = (await deliveries(hook)).at(-1)!;
+    await post(hook, '/replay', { delivery_ids: [first.id] });
+    await until(() => receiver.received.length === 5);
+    expect(receiver.received[4]!.id).toBe(first.id);
+    expect(bodyOf(4)).not.toHaveProperty('offer_url');
   });
 
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {

@@ -2,17 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/session.js';
 import { hashKey } from '../../platform/secrets/random-key.js';
-import type { Offer } from './offer.js';
+import { WaitlistTable } from '../settings/waitlist.table.js';
 import { OfferCodes } from './offer-codes.js';
 import { OfferStore } from './offer.store.js';
+import type { Offer } from './offer.js';
 
-/** Finds offers for those who show or send their codes. */
+/** The link of an open offer. */
+export interface OpenOffer {
+  readonly url: string;
+  readonly madeAt: Date;
+}
+
+/** Finds offers and the links of open ones. */
 @Injectable()
 export class OfferReader {
   constructor(
     private readonly database: Database,
     private readonly offers: OfferStore,
     private readonly codes: OfferCodes,
+    private readonly waitlists: WaitlistTable,
   ) {}
 
   /** The offer of a code, on whatever waitlist and in whatever state; null for an unknown code. */
@@ -20,18 +28,26 @@ export class OfferReader {
     return this.database.one(this.offers.findByHash(hashKey(code)));
   }
 
-  /** The open offers of these records, by their uuids. */
+  /** The open offers of records, by their uuids. */
   openOf(waitlistId: number, uuids: readonly string[]): Query<ReadonlyMap<string, Offer>> {
     return this.offers.findOpen(waitlistId, uuids);
   }
 
-  /** The codes of the open offers of these records, by their uuids. */
-  async findCodes(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const open = await this.database.one(this.offers.findOpen(waitlistId, uuids));
+  /** The link of an open offer; null if this process cannot decrypt its code. */
+  linkOf(offer: Offer): string | null {
+    const code = this.codes.open(offer);
+    // Like all private pages, that of an offer has the waitlist's number.
+    const { numberedPage } = this.waitlists.pagesOf({ id: offer.waitlistId, slug: null });
+    return code === null ? null : `${numberedPage}/offer/${code}`;
+  }
+
+  /** The open offers of records, by their uuids; without those whose code this process cannot decrypt. */
+  async findOpen(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, OpenOffer>> {
+    const open = await this.database.one(this.openOf(waitlistId, uuids));
     return new Map(
       [...open].flatMap(([uuid, offer]) => {
-        const code = this.codes.open(offer);
-        return code === null ? [] : [[uuid, code]];
+        const url = this.linkOf(offer);
+        return url === null ? [] : [[uuid, { url, madeAt: offer.madeAt }]];
       }),
     );
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { chunksOf, placeholders, toSqlTime } from '../../platform/database/dialect.js';
+import { chunksOf, fromSqlTime, placeholders, toSqlTime } from '../../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import type { Row, Table } from '../../platform/database/table.js';
 import { OFFER_STATES, type Offer } from './offer.js';
@@ -81,6 +81,16 @@ export class OfferStore {
           waiterUuid,
           dueAt,
         })),
+    );
+  }
+
+  /** When the first offer whose time begins or ends was due; null if there is none. */
+  findFirstDue(): Query<Date | null> {
+    return select<{ due_at: Date | string }, Date | null>(
+      `SELECT due_at FROM offer ${this.database.dialect.byIndex('offer_due')}
+       WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
+      [],
+      ([row]) => (row ? fromSqlTime(row.due_at) : null),
     );
   }
 

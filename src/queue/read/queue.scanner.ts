@@ -88,11 +88,7 @@ export class QueueScanner {
   }
 
   /** The records of a status in chunks: the offboarded ones in join order, the others in queue order. */
-  private async *list(
-    snapshot: OwnSnapshot,
-    waitlistId: number,
-    status: 'waiting' | 'offered' | 'offboarded',
-  ): AsyncGenerator<readonly StoredWaiter[]> {
+  private async *list(snapshot: OwnSnapshot, waitlistId: number, status: 'waiting' | 'offered' | 'offboarded'): Chunks {
     const listing: Listing = { ...NO_FILTER, status, order: status === 'offboarded' ? 'joined' : 'queue' };
     let from: PageStart | null | undefined = null;
     while (from !== undefined) {
@@ -106,7 +102,7 @@ export class QueueScanner {
   }
 }
 
-type Chunks = AsyncGenerator<readonly StoredWaiter[]>;
+type Chunks = AsyncGenerator<readonly StoredWaiter[], void>;
 
 /** The records of two sources in queue order as one. Holds a chunk of each. */
 async function* merged(one: Chunks, other: Chunks): Chunks {

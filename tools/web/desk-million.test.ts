@@ -47,7 +47,7 @@ describe('a million people', () => {
   const shows = async ({ inLine, letIn }: { inLine: number; letIn: number }) => {
     const status = page.getByRole('radiogroup', { name: 'Status' });
     await status.getByText(`In line ${inLine.toLocaleString('en')}`, { exact: true }).waitFor();
-    await status.getByText(`Let in ${letIn.toLocaleString('en')}`, { exact: true }).waitFor();
+    await status.getByText(`Left the line ${letIn.toLocaleString('en')}`, { exact: true }).waitFor();
     await page.locator(`[role="grid"][aria-rowcount="${inLine + 1}"]`).waitFor();
   };
 
@@ -118,7 +118,7 @@ describe('a million people', () => {
     await page.getByRole('button', { name: 'Let next people in' }).click();
     const dialog = page.getByRole('dialog', { name: 'Let next people in' });
     await dialog.getByLabel('How many').fill(String(LET_IN));
-    await dialog.getByText('100 people leave the line for good. This cannot be undone.').waitFor();
+    await dialog.getByText('100 people leave the line. You can put them back in line later.').waitFor();
     await dialog
       .getByRole('listitem')
       .first()
@@ -142,7 +142,7 @@ describe('a million people', () => {
 
     await page
       .getByRole('radiogroup', { name: 'Status' })
-      .getByText(/^Let in/)
+      .getByText(/^Left the line/)
       .click();
     await row(first[0] ?? '').waitFor();
     assert.equal(await grid.getAttribute('aria-rowcount'), String(1 + LET_IN));

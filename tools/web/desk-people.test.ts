@@ -287,7 +287,7 @@ describe('the people of a waitlist', () => {
         await check();
         await page.getByRole('button', { name: 'Let in', exact: true }).click();
         const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
-        await dialog.getByText('This cannot be undone.').waitFor();
+        await dialog.getByText('You can put them back in line later.').waitFor();
         await dialog.getByText('No mail goes out').waitFor();
         await check();
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
@@ -344,7 +344,7 @@ describe('the people of a waitlist', () => {
         const dialog = page.getByRole('dialog', { name: 'Let next people in' });
         await dialog.getByRole('listitem').nth(4).waitFor();
         await dialog.getByLabel('How many').fill('100');
-        await dialog.getByText('100 people leave the line for good. This cannot be undone.').waitFor();
+        await dialog.getByText('100 people leave the line. You can put them back in line later.').waitFor();
         await check('let-in');
         await page.route(
           '**/api/v1/waiter',
@@ -367,7 +367,7 @@ describe('the people of a waitlist', () => {
         assert.match(lines[0] as string, /^number,email,/);
         await result.getByRole('button', { name: 'Done' }).click();
         assert.equal((await statistics()).current_signups, before.current_signups - 100);
-        await showStatus(journey, 'Let in', 'offboarded');
+        await showStatus(journey, 'Left the line', 'offboarded');
         await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
         await journey.grid.getByRole('row').nth(1).waitFor();
         await check();
@@ -441,7 +441,7 @@ describe('the people of a waitlist', () => {
       ],
     );
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('Everybody who joined has been let in.').waitFor();
+    await page.getByText('Everybody who joined has left the line or has an offer.').waitFor();
     await page.context().close();
   });
 });

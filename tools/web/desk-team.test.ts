@@ -149,13 +149,14 @@ describe('a member', () => {
     });
     await signIn(page, 'vera@example.com', PASSWORD, '/desk/1/people');
     await page.getByText('person-1@example.com').first().waitFor();
-    for (const name of ['Let next people in', 'Invite a member']) assert.equal(await button(page, name).count(), 0);
+    for (const name of ['Let next people in', 'Offer next people a seat', 'Invite a member'])
+      assert.equal(await button(page, name).count(), 0);
     assert.equal(await page.getByRole('checkbox').count(), 0);
     await checkPage(page, 'desk-viewer-people');
     await page.getByText('person-1@example.com').first().click();
     const panel = page.getByRole('dialog');
     await panel.getByRole('heading', { name: 'Contact' }).waitFor();
-    for (const name of ['Let in', 'Move', 'Edit', 'Erase'])
+    for (const name of ['Let in', 'Offer a seat', 'Move', 'Edit', 'Erase'])
       assert.equal(await panel.getByRole('button', { name, exact: true }).count(), 0, name);
     await checkPage(page, 'desk-viewer-person');
     await page.keyboard.press('Escape');
@@ -170,7 +171,7 @@ describe('a member', () => {
       await page.getByText(/^This page needs the role/).waitFor();
     }
     await checkPage(page, 'desk-not-allowed');
-    for (const tab of ['form', 'referrals', 'trust', 'mails', 'appearance', 'keys', 'webhooks']) {
+    for (const tab of ['form', 'referrals', 'trust', 'mails', 'offers', 'release', 'appearance', 'keys', 'webhooks']) {
       await page.goto(`${stage.service.url}/desk/1/settings/${tab}`);
       await heading(page, 'Settings').waitFor();
       await page.getByRole('tabpanel').waitFor();

@@ -259,7 +259,11 @@ describe('signed in, hinders nobody:', () => {
       { name: 'nobody in line', path: () => `/${emptyId}/people`, shows: 'Nobody is in line yet.' },
       { name: 'nobody pending', path: () => '/1/people?status=pending', shows: 'Nobody is unconfirmed.' },
       { name: 'no withheld referral', path: () => '/1/people?credit=withheld', shows: 'No referral waits for you.' },
-      { name: 'nobody let in', path: () => '/1/people?status=offboarded', shows: 'Nobody has been let in yet.' },
+      {
+        name: 'nobody left the line',
+        path: () => '/1/people?status=offboarded',
+        shows: 'Nobody has left the line yet.',
+      },
       {
         name: 'next people that are refused',
         path: () => '/1/people',
@@ -300,6 +304,7 @@ describe('signed in, hinders nobody:', () => {
       ...(
         [
           ['Let in', 'Let 1 person in', 'PATCH waiter'],
+          ['Offer a seat', 'Offer 1 person a seat', 'POST waitlist/1/offer'],
           ['Move', 'Move 10 forward', `PATCH signup/`],
           ['Erase', 'Erase this person', 'DELETE signup'],
         ] as const

@@ -12,6 +12,7 @@ export const OFFERING = MakeOffers.properties;
 export const OFFERS = OfferRules.properties;
 export const PERSON = UpdateWaiter.properties;
 export const REPORT = ImportReport.properties;
+export const RELEASE = UpdateWaitlist.properties.release_plan.properties;
 export const STATISTICS = Statistics.properties;
 export const QUESTION = Question.properties;
 export const WAITLIST = UpdateWaitlist.properties;

@@ -15,6 +15,7 @@ import { OffersTab } from './offers.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
 import { SETTINGS_TABS, type SettingsTabName } from './tabs';
+import { ReleaseTab } from './release.tab';
 import { TrustTab } from './trust.tab';
 import { WebhooksTab } from './webhooks.tab';
 
@@ -26,6 +27,7 @@ const TABS: Readonly<
   trust: { label: 'Trust', Tab: TrustTab },
   mails: { label: 'Mails', Tab: MailsTab },
   offers: { label: 'Offers', Tab: OffersTab },
+  release: { label: 'Release plan', Tab: ReleaseTab },
   appearance: { label: 'Appearance', Tab: AppearanceTab },
   keys: { label: 'Keys', Tab: KeysTab },
   webhooks: { label: 'Webhooks', Tab: WebhooksTab },

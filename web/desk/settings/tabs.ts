@@ -5,6 +5,7 @@ export const SETTINGS_TABS = [
   'trust',
   'mails',
   'offers',
+  'release',
   'appearance',
   'keys',
   'webhooks',

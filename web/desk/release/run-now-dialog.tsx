@@ -1,0 +1,63 @@
+import { Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { OFFERING } from '../bounds';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { count, countPeople } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { Preview } from '../people/offer';
+import { refreshPeople } from '../people/people.queries';
+import type { Waitlist } from '../queries';
+import { seatsSentence } from './plan';
+import { releasePreviewQuery, runRelease } from './release.queries';
+
+/** One call names so many. */
+const NAMED_MAX = OFFERING.count.maximum;
+
+/** Runs the plan once, now, and names those who get an offer before. */
+export function RunNowDialog({ waitlist, onClose }: { waitlist: Waitlist; onClose: () => void }) {
+  const queries = useQueryClient();
+  const preview = useQuery(releasePreviewQuery(waitlist.id));
+  const number = preview.data?.offered;
+  const run = async (key: string) => {
+    const { state, offered } = await runRelease(waitlist.id, key);
+    notifications.show({
+      message: state === 'running' ? 'The run goes on in the background' : `${countPeople(offered)} offered a seat`,
+    });
+    await refreshPeople(queries, waitlist.id);
+  };
+  const close = (isUncertain: boolean) => {
+    if (isUncertain) void refreshPeople(queries, waitlist.id);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      title="Run the plan now?"
+      act={number === undefined || number === 0 ? 'Offer seats' : `Offer ${countPeople(number)} a seat`}
+      color="indigo"
+      canAct={number !== undefined && number > 0}
+      retryText="the plan does not run twice."
+      onConfirm={run}
+      onClose={close}
+    >
+      {preview.isError && <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />}
+      {number === 0 && (
+        <Text size="sm">
+          Nobody would get an offer now. {waitlist.release_plan && seatsSentence(waitlist.release_plan)}{' '}
+          {waitlist.statistics.current_signups === 0 && 'Nobody is in line.'}
+        </Text>
+      )}
+      {number !== undefined && number > 0 && (
+        <>
+          <Text size="sm">This is one run more. The planned runs stay as they are.</Text>
+          {number > NAMED_MAX && (
+            <Text size="sm">
+              {count(number)} people would get an offer. These are the first {count(NAMED_MAX)}.
+            </Text>
+          )}
+          <Preview waitlistId={waitlist.id} number={Math.min(number, NAMED_MAX)} />
+        </>
+      )}
+    </ConfirmDialog>
+  );
+}

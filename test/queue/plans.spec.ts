@@ -392,7 +392,8 @@ describe('the plans of the frequent statements', () => {
     ]);
     const deliveries = service.app.get(DueDeliveryStore);
     const now = new Date();
-    const claimed = { id: '', waiterUuid: 'hot', attempts: 0, first: null, body: '', leasedUntil: now };
+    const events = { event: 'new_signup' as const, createdAt: now };
+    const claimed = { ...events, id: '', waiterUuid: 'hot', attempts: 0, first: null, body: '', leasedUntil: now };
     await expectFlat(async (crowd) => {
       const webhookId = webhooks.get(crowd)!;
       const next = { ...claimed, webhookId, waitlistId: crowd.id, number: crowd.people / 4 };

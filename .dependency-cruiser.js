@@ -26,6 +26,7 @@ const QUEUE_ARROWS = {
   read: ['settings', 'order', 'record'],
   write: ['settings', 'offers', 'order', 'record', 'read'],
   import: ['settings', 'order', 'record', 'write'],
+  release: ['settings', 'offers', 'write'],
   maintenance: ['settings', 'offers', 'order', 'record', 'write', 'import'],
 };
 const modules = Object.keys(ARROWS).join('|');

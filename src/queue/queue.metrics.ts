@@ -23,6 +23,8 @@ export class QueueMetrics {
   countWaiting: () => number = () => 0;
   private readonly retries: Counter<'reason'>;
   readonly refusals: Counter;
+  /** Ended runs of release plans. */
+  readonly releases: Counter<'state'>;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;
   private readonly offers: Counter<'change'>;
@@ -65,6 +67,13 @@ export class QueueMetrics {
       labelNames: ['reason'],
       registers,
     });
+    this.releases = new Counter({
+      name: 'waitlist_release_runs_total',
+      help: 'Runs of release plans, by how they ended: done, skipped (more than an hour late).',
+      labelNames: ['state'],
+      registers,
+    });
+    for (const state of ['done', 'skipped']) this.releases.inc({ state }, 0);
     this.refusals = new Counter({
       name: 'waitlist_queue_refusals_total',
       help: 'Commands refused because the queue was full.',

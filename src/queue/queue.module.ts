@@ -9,6 +9,9 @@ import { OfferCodes } from './offers/offer-codes.js';
 import { OfferReader } from './offers/offer.reader.js';
 import { OfferStore } from './offers/offer.store.js';
 import { OfferSweeper } from './maintenance/offer-sweeper.js';
+import { ReleaseRunEntity } from './release/release-run.entity.js';
+import { ReleaseRunStore } from './release/release-run.store.js';
+import { ReleaseRunner } from './release/release.runner.js';
 import { ErasedWaiterEntity } from './record/erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
@@ -26,7 +29,7 @@ import { QueueListing } from './read/queue.listing.js';
 import { QueueReader } from './read/queue.reader.js';
 import { QueueScanner } from './read/queue.scanner.js';
 import { QueueStatistics } from './read/queue.statistics.js';
-import { ReleaseDueStore } from './settings/release-due.store.js';
+import { ReleaseDueTable } from './settings/release-due.table.js';
 import { QueueStore } from './settings/queue.store.js';
 import { DecisionStore } from './write/decision.store.js';
 import { ExclusiveStores } from './write/exclusive-stores.js';
@@ -54,6 +57,7 @@ const ENTRY_POINTS = [
   QueueSeeder,
   QueueImporter,
   SignupDeliveries,
+  ReleaseRunner,
   OfferCodes,
   OfferReader,
 ];
@@ -69,6 +73,7 @@ const ENTRY_POINTS = [
       ErasedWaiterEntity,
       OfferEntity,
       ImportRunEntity,
+      ReleaseRunEntity,
     ]),
   ],
   providers: [
@@ -78,7 +83,7 @@ const ENTRY_POINTS = [
     WaitlistTable,
     WaitlistMailTable,
     QueueStore,
-    ReleaseDueStore,
+    ReleaseDueTable,
     WaiterStore,
     ListingStore,
     CrowdedPositions,
@@ -94,7 +99,8 @@ const ENTRY_POINTS = [
     OfferStore,
     OfferSweeper,
     ImportRunStore,
+    ReleaseRunStore,
   ],
-  exports: [...ENTRY_POINTS, ReleaseDueStore, WaitlistTable, WaitlistMailTable],
+  exports: [...ENTRY_POINTS, ReleaseDueTable, WaitlistTable, WaitlistMailTable],
 })
 export class QueueModule {}

@@ -8,6 +8,8 @@ import { LeaderboardService } from './leaderboard.service.js';
 import { PageViewStore } from './page-view.store.js';
 import { PageViewService } from './page-view.service.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
+import { ReleaseController } from './release.controller.js';
+import { ReleaseService } from './release.service.js';
 import { StatisticsController } from './statistics.controller.js';
 import { StatisticsService } from './statistics.service.js';
 import { WaitlistNameService } from './waitlist-name.service.js';
@@ -23,12 +25,14 @@ import { WaitlistStore } from './waitlist.store.js';
     HeartbeatController,
     LeaderboardController,
     StatisticsController,
+    ReleaseController,
   ],
   providers: [
     WaitlistService,
     WaitlistNameService,
     LeaderboardService,
     StatisticsService,
+    ReleaseService,
     PageViewService,
     WaitlistStore,
     PageViewStore,

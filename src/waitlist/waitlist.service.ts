@@ -19,7 +19,7 @@ import { changeQuestions, NO_QUESTIONS } from '../queue/settings/questions.js';
 import type { Configured } from '../queue/write/commands/configure.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { type Mails, NO_MAILS, type WordChange, withWords } from '../queue/settings/mail-words.js';
-import { ReleaseDueStore } from '../queue/settings/release-due.store.js';
+import { ReleaseDueTable } from '../queue/settings/release-due.table.js';
 import { savedPlan } from '../queue/settings/release-plan.js';
 import { given, requireSound, type SettingChanges } from '../queue/settings/settings.js';
 import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
@@ -113,7 +113,7 @@ export class WaitlistService {
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
     private readonly mails: WaitlistMailTable,
-    private readonly releases: ReleaseDueStore,
+    private readonly releases: ReleaseDueTable,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly accountKeys: AccountKeyService,

@@ -97,6 +97,7 @@ const ROUTES = `
 │   │   │   ├── /leaderboard (GET)
 │   │   │   ├── /statistics (GET)
 │   │   │   ├── /reorder (GET)
+│   │   │   ├── /release (GET, POST)
 │   │   │   ├── /refuse_referrals (POST)
 │   │   │   ├── /mail_preview (GET)
 │   │   │   ├── /mail_test (POST)

@@ -314,6 +314,14 @@ describe('the data of an owner', () => {
       'with another credit': ({ uuid }) => correct(uuid, { credit: 'refused', verified: true }),
       'without changes': ({ uuid }) => correct(uuid, {}),
     },
+    listReleases: {
+      'by the id of the waitlist': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/release`, { token: stranger.token }),
+    },
+    runRelease: {
+      'by the id of the waitlist': ({ waitlistId }) => release(waitlistId, {}),
+      'in a dry run': ({ waitlistId }) => release(waitlistId, { dry_run: true }),
+    },
     refuseReferrals: {
       'by the id of the waitlist': ({ waitlistId, referralToken }) => refuse(waitlistId, referralToken),
       'by the id of another waitlist': ({ referralToken }) => refuse(strangers.id, referralToken),
@@ -383,6 +391,8 @@ describe('the data of an owner', () => {
     service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const refuse = (id: number, referral_token: string) =>
     service.api.post(`/api/v1/waitlist/${id}/refuse_referrals`, { referral_token }, { token: stranger.token });
+  const release = (id: number, body: object) =>
+    service.api.post(`/api/v1/waitlist/${id}/release`, body, { token: stranger.token });
   const decide = (id: number, uuid: string) =>
     service.api.post(
       `/api/v1/waitlist/${id}/decide_referrals`,

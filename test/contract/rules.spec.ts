@@ -29,6 +29,7 @@ import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
 import { MailKindDto } from '../../src/mail/waitlist-mail.dto.js';
 import { GetStatisticsDto, PreviewReorderDto } from '../../src/waitlist/statistics.dto.js';
+import { ListReleasesDto, RunReleaseDto } from '../../src/waitlist/release.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import {
   CreateWebhookDto,
@@ -80,6 +81,7 @@ const PAGED_WITH = ['status', 'offboarded_request', 'offset', 'order', 'limit', 
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
 const { AcceptInvitation, ForgottenPassword, InviteMember, ResetPassword, ViewInvitation } = components.schemas;
+const { RunRelease } = components.schemas;
 const { UpdateAccount, UpdateMember, UpdateOwnMember } = components.schemas;
 const { MakeOffers, OfferCode, ReturnWaiters } = components.schemas;
 const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
@@ -211,6 +213,8 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [MakeOffersDto, MakeOffers!, isOneOffer],
   [ReturnWaitersDto, ReturnWaiters!],
   [OfferCodeDto, OfferCode!],
+  [ListReleasesDto, queryOf('/api/v1/waitlist/{waitlist_id}/release')],
+  [RunReleaseDto, RunRelease!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWebhookDto, CreateWebhook!],
   [UpdateWebhookDto, UpdateWebhook!],

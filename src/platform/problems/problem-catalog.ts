@@ -185,6 +185,16 @@ const CATALOG = {
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.', remedy: 'Send it again.' },
+  NO_RELEASE_PLAN: {
+    status: 409,
+    detail: 'This waitlist has no release plan.',
+    remedy: 'Give it one with `release_plan` first. A plan that is paused can be run too.',
+  },
+  RELEASE_RUNNING: {
+    status: 409,
+    detail: 'A run of the release plan is under way.',
+    remedy: 'Wait until `GET /api/v1/waitlist/{waitlist_id}/release` shows that it is done.',
+  },
   OFFER_ENDED: {
     status: 409,
     detail: 'No offer is open any more: it was accepted, declined or withdrawn, or it has expired.',

@@ -45,6 +45,18 @@ export function timeZoneOf(name: string): string | null {
   }
 }
 
+/** How many more seats runs may offer. A run that is under way ends when its plan is taken away. */
+export function freeSeats({
+  releasePlan,
+  seatsTaken,
+}: {
+  readonly releasePlan: ReleasePlan | null;
+  readonly seatsTaken: number;
+}): number {
+  if (!releasePlan) return 0;
+  return releasePlan.seats === null ? Infinity : Math.max(0, releasePlan.seats - seatsTaken);
+}
+
 /** The faults between fields of a plan. */
 export function planFaults({ every, at, weekdays }: Pick<ReleasePlan, 'every' | 'at' | 'weekdays'>): FieldFault[] {
   if (every === 'day')

@@ -4,7 +4,7 @@ import { AccountWriteService } from '../../platform/idempotency/account-write.se
 import { Ledger } from '../order/ledger.js';
 import { WaiterStore } from '../record/waiter.store.js';
 import { WaitlistMailTable } from '../settings/waitlist-mail.table.js';
-import { ReleaseDueStore } from '../settings/release-due.store.js';
+import { ReleaseDueTable } from '../settings/release-due.table.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { WaitlistTable } from '../settings/waitlist.table.js';
 
@@ -15,7 +15,7 @@ export class ExclusiveStores {
     readonly queues: QueueStore,
     readonly waitlists: WaitlistTable,
     readonly mails: WaitlistMailTable,
-    readonly releases: ReleaseDueStore,
+    readonly releases: ReleaseDueTable,
     readonly ledger: Ledger,
     readonly waiters: WaiterStore,
     readonly audit: AuditLog,

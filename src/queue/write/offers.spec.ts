@@ -557,6 +557,16 @@ describe('offers', () => {
   });
 
   describe('of a run', () => {
+    const withSeats = (seats: number | null) => ({ ...WAITLIST, releasePlan: { seats } }) as LeanWaitlist;
+
+    it('go to nobody once its plan is taken away', () => {
+      const facts = { waitlist: { ...WAITLIST, releasePlan: null }, first: [waiting(0)] };
+
+      expect(results(decideWith(facts, offerTo('x', { next: 1 }, { run: { id: 'run' } })))).toMatchObject([
+        { uuids: [] },
+      ]);
+    });
+
     it.each([
       [5, ['u0', 'u1']],
       [3, ['u0']],
@@ -568,8 +578,8 @@ describe('offers', () => {
         waiting(12, { status: 'offboarded', removedReason: 'accepted', removedAt: JOINED }),
       ];
       const decision = decideWith(
-        { first: [waiting(0), waiting(1)], named },
-        offerTo('x', { next: 2 }, { run: { id: 'run', seats } }),
+        { waitlist: withSeats(seats), first: [waiting(0), waiting(1)], named },
+        offerTo('x', { next: 2 }, { run: { id: 'run' } }),
       );
 
       expect(results(decision)).toEqual([{ uuids }]);
@@ -577,8 +587,9 @@ describe('offers', () => {
     });
 
     it('may take the seats that are given up in the same batch only in the next one', () => {
-      const facts = { first: [waiting(0)], named: [offered(11, 0)], offers: [offer(11)] };
-      const decision = decideWith(facts, decline('c11'), offerTo('x', { next: 1 }, { run: { id: 'run', seats: 1 } }));
+      const waitlist = withSeats(1);
+      const facts = { waitlist, first: [waiting(0)], named: [offered(11, 0)], offers: [offer(11)] };
+      const decision = decideWith(facts, decline('c11'), offerTo('x', { next: 1 }, { run: { id: 'run' } }));
 
       expect(results(decision)).toMatchObject([{ state: 'declined' }, { uuids: [] }]);
     });

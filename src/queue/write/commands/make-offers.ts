@@ -5,6 +5,7 @@ import type { Offer } from '../../offers/offer.js';
 import { dayOf } from '../../order/day-counts.js';
 import type { StoredWaiter } from '../../record/waiter.js';
 import { offerRules } from '../../settings/offer-rules.js';
+import { freeSeats } from '../../settings/release-plan.js';
 import { BATCH_MAX, type Command } from '../command.js';
 import { firstTime, isMailed, mailOffer } from '../offers.js';
 import { emit, type State } from '../state.js';
@@ -18,8 +19,8 @@ export interface OfferRequest {
   readonly hours?: number | null | undefined;
   /** One for each record that may be selected. */
   readonly codes: readonly OfferCode[];
-  /** The run of the release plan, which offers no more seats than these in all; null for no limit. */
-  readonly run?: { readonly id: string; readonly seats: number | null };
+  /** The run of the release plan, which offers no more than its seats. */
+  readonly run?: { readonly id: string };
 }
 
 /**
@@ -48,8 +49,7 @@ export function makeOffers(request: OfferRequest, write: AccountWrite): Command<
 function offer(state: State, { selection, hours: given, codes, run }: OfferRequest): string[] {
   const { at, waitlist, ledger, newOffers, offersById } = state;
   const hours = given === undefined ? offerRules(waitlist).hours : given;
-  const seats = run?.seats ?? Infinity;
-  const free = Math.max(0, seats - waitlist.seatsTaken);
+  const free = run ? freeSeats(waitlist) : Infinity;
   const selected = select(state, selection)
     .filter(({ status }) => status === 'waiting')
     .slice(0, free);

@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { toSqlTime } from '../../platform/database/dialect.js';
+import { fromSqlTime, toSqlTime } from '../../platform/database/dialect.js';
 import { type Query, select, write } from '../../platform/database/session.js';
 import { nextRuns, type SavedPlan } from './release-plan.js';
 
+export interface DueRelease {
+  /** The next run; null if there is none. */
+  readonly dueAt: Date | null;
+  /** The moment at which that was the next one. */
+  readonly seenAt: Date;
+}
+
 /** When the next run of each active plan is due. */
 @Injectable()
-export class ReleaseDueStore {
+export class ReleaseDueTable {
   constructor(private readonly database: Database) {}
 
   /** Notes the next run. Send it under the lock of the waitlist. */
@@ -17,6 +24,14 @@ export class ReleaseDueStore {
       `INSERT INTO release_due (waitlist_id, due_at, seen_at) VALUES (?, ?, ?)
        ${this.database.dialect.upsert(['waitlist_id'], ['due_at', 'seen_at'])}`,
       [waitlistId, next ? toSqlTime(next) : null, toSqlTime(now)],
+    );
+  }
+
+  find(waitlistId: number): Query<DueRelease | null> {
+    return select<{ due_at: Date | string | null; seen_at: Date | string }, DueRelease | null>(
+      'SELECT due_at, seen_at FROM release_due WHERE waitlist_id = ?',
+      [waitlistId],
+      ([row]) => (row ? { dueAt: row.due_at === null ? null : fromSqlTime(row.due_at), seenAt: fromSqlTime(row.seen_at) } : null),
     );
   }
 

@@ -1,0 +1,292 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
+import { AuditLog, NO_REQUEST } from '../../platform/audit/audit-log.js';
+import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
+import { Database } from '../../platform/database/database.js';
+import { type AccountWrite, operatorWrite } from '../../platform/idempotency/account-write.js';
+import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
+import { Problem } from '../../platform/problems/problem.js';
+import { OfferCodes } from '../offers/offer-codes.js';
+import { QueueMetrics } from '../queue.metrics.js';
+import { type DueRelease, ReleaseDueTable } from '../settings/release-due.table.js';
+import { freeSeats, runsBetween, type SavedPlan } from '../settings/release-plan.js';
+import { QueueStore } from '../settings/queue.store.js';
+import { makeOffers } from '../write/commands/make-offers.js';
+import { QueueWriter } from '../write/queue.writer.js';
+import { pieceId, plannedRunId, type ReleaseRun } from './release-run.js';
+import type { ReleaseRunEntity } from './release-run.entity.js';
+import { ReleaseRunStore } from './release-run.store.js';
+
+/** How often each process looks for runs. */
+const LOOK_MS = 10_000;
+/** Waitlists whose runs one look begins; the next look begins more. */
+const DUE_MAX = 1_000;
+/** A run that is later than this is skipped. */
+const LATE_MAX_MS = 3_600_000;
+/** Runs of one plan that an outage leaves behind. */
+const MISSED_MAX = 100;
+/** The people of one piece: what one call can offer. */
+const PIECE_MAX = 1_000;
+/** Runs that one process carries out at once. */
+const GOING_MAX = 8;
+/** Runs that one look considers: other processes may have some of them. */
+const RUNNING_MAX = 200;
+const BEAT_MS = 10_000;
+/** After this time without a heartbeat, the process of a run has ended. */
+const SILENCE_MAX_MS = 30_000;
+
+/** Starts after a run, or at the newest. */
+export interface RunPageRequest {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+/** A page of the runs of a waitlist. */
+export interface RunPage {
+  readonly runs: readonly ReleaseRun[];
+  /** The id after which the next page starts; null on the last page. */
+  readonly nextAfterId: string | null;
+}
+
+/**
+ * Carries out release plans. Each process looks which runs are due, and whoever has the lock of the waitlist first
+ * makes their rows; their ids follow from their times, so nobody makes them twice. A run makes its offers in pieces.
+ * The id of each piece follows from its number, so that a process may repeat a piece of one that was killed, or of one
+ * that still is at work: what is done already stays as it is.
+ */
+@Injectable()
+export class ReleaseRunner implements BeforeApplicationShutdown {
+  /** Identifies this process. */
+  private readonly runner = uuidV4();
+  private readonly task = new BackgroundTask(() => this.look(), LOOK_MS);
+  /** The runs that this process carries out, by id. */
+  private readonly going = new Map<string, Promise<void>>();
+  private isStopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly dues: ReleaseDueTable,
+    private readonly runs: ReleaseRunStore,
+    private readonly writer: QueueWriter,
+    private readonly codes: OfferCodes,
+    private readonly audit: AuditLog,
+    private readonly writes: AccountWriteService,
+    private readonly metrics: QueueMetrics,
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not carry out a run of a release plan yet');
+  }
+
+  /** A page of the runs of a waitlist, newest first. */
+  async list(waitlistId: number, { afterId, limit }: RunPageRequest): Promise<RunPage> {
+    // One run beyond the page shows that there is a next page.
+    const found = await this.database.one(this.runs.list(waitlistId, { afterId, limit: limit + 1 }));
+    const runs = found.slice(0, limit);
+    return { runs, nextAfterId: found.length > limit ? (runs.at(-1)?.id ?? null) : null };
+  }
+
+  async get(id: string): Promise<ReleaseRun | null> {
+    return this.database.one(this.runs.get(id));
+  }
+
+  /**
+   * What a run would do now, as a run without id.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING`
+   */
+  async preview(waitlistId: number): Promise<Omit<ReleaseRun, 'id'>> {
+    const [waitlist, isRunning] = await this.database.all([
+      this.queues.findWhole(waitlistId),
+      this.runs.hasRunning(waitlistId),
+    ]);
+    const { count } = requireIdle(waitlist.releasePlan, isRunning);
+    const offered = Math.min(count, waitlist.active, freeSeats(waitlist));
+    return { ...newRun(waitlistId, new Date(), count), state: 'done', ranAt: null, offered };
+  }
+
+  /**
+   * Runs the plan now, paused or not. Resolves after the first piece: the run goes on if it is `running` then.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING`
+   */
+  async runNow(waitlistId: number, write: AccountWrite): Promise<ReleaseRun> {
+    const id = uuidV7();
+    const run = await this.database.pipelinedTransaction(async (session) => {
+      const [waitlist, done, isRunning, stored] = await session.all([
+        this.queues.lockWhole(waitlistId),
+        this.audit.findDone([write.id]),
+        this.runs.hasRunning(waitlistId),
+        this.runs.get(id),
+      ]);
+      // A retry after a lost answer to the commit.
+      if (done.has(write.id) && stored) return stored;
+      const { count } = requireIdle(waitlist.releasePlan, isRunning);
+      const now = new Date();
+      const begun = this.held({ ...newRun(waitlistId, now, count), id, ranAt: now, memberId: write.memberId }, now);
+      await session.commit([
+        this.runs.insert([begun]),
+        this.writes.record(write, { action: 'release_ran', waitlistId, wholeAnswer: { id } }),
+      ]);
+      return begun;
+    });
+    return new Promise((resolve) => {
+      this.track(id, async () => {
+        try {
+          await this.carryOut(run, write.accountId, resolve);
+        } finally {
+          resolve(run);
+        }
+      });
+    });
+  }
+
+  /** Begins the runs that are due, and goes on with those that no process is at work on. */
+  async look(): Promise<void> {
+    for (const waitlistId of await this.database.one(this.dues.findDue(new Date(), DUE_MAX)))
+      if (!this.isStopping) await this.task.attempt(() => this.begin(waitlistId));
+    for (const run of await this.database.one(this.runs.findRunning(RUNNING_MAX)))
+      if (this.going.size < GOING_MAX && !this.isStopping && !this.going.has(run.id) && !this.isElsewhere(run))
+        this.track(run.id, () => this.takeOver(run));
+  }
+
+  /** Lets the pieces end that are under way, and other processes go on. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.going.values());
+  }
+
+  /** Stores the runs of a waitlist whose time has come. */
+  private async begin(waitlistId: number): Promise<void> {
+    await unlessDeleted(() =>
+      this.database.pipelinedTransaction(async (session) => {
+        const [waitlist, due] = await session.all([this.queues.lockWhole(waitlistId), this.dues.find(waitlistId)]);
+        const { accountId, releasePlan: plan } = waitlist;
+        const now = new Date();
+        const times = plan && due ? timesOf(plan, due, now) : [];
+        const planned = times.map((time) => this.plannedRun(waitlistId, time, now, plan!.count));
+        const states = await session.one(this.runs.findStates(planned.map(({ id }) => id)));
+        const fresh = planned.filter(({ id }) => !states.has(id));
+        // By a clock that was ahead, they were too late.
+        const early = planned.filter(({ id, state }) => state === 'running' && states.get(id) === 'skipped');
+        const event = { ...NO_REQUEST, accountId, action: 'release_ran', waitlistId } as const;
+        const begun = [...fresh.filter(({ state }) => state === 'running'), ...early];
+        await session.commit([
+          this.runs.insert(fresh),
+          ...early.map((run) => this.runs.start(run)),
+          ...begun.map(() => this.audit.record(event)),
+          this.dues.note(waitlistId, plan, now),
+        ]);
+        this.metrics.releases.inc({ state: 'skipped' }, fresh.filter(({ state }) => state === 'skipped').length);
+      }),
+    );
+  }
+
+  private plannedRun(waitlistId: number, time: Date, now: Date, count: number): ReleaseRunEntity {
+    const run = { ...newRun(waitlistId, time, count), id: plannedRunId(waitlistId, time) };
+    const isLate = now.getTime() - time.getTime() >= LATE_MAX_MS;
+    return isLate
+      ? { ...run, state: 'skipped', runner: null, heartbeatAt: null }
+      : { ...run, ranAt: now, runner: null, heartbeatAt: null };
+  }
+
+  /** Whether another process is at work on a run. A heartbeat in the future is of a clock that was set back. */
+  private isElsewhere({ runner, heartbeatAt }: ReleaseRunEntity): boolean {
+    if (runner === null || runner === this.runner || heartbeatAt === null) return false;
+    return Math.abs(Date.now() - heartbeatAt.getTime()) < SILENCE_MAX_MS;
+  }
+
+  private held(run: ReleaseRun, now: Date): ReleaseRunEntity {
+    return { ...run, runner: this.runner, heartbeatAt: now };
+  }
+
+  private async takeOver({ id, waitlistId }: ReleaseRun): Promise<void> {
+    await unlessDeleted(async () => {
+      const taken = await this.database.pipelinedTransaction(async (session) => {
+        const [run, { accountId }] = await session.all([this.runs.lock(id), this.queues.find(waitlistId)]);
+        if (run?.state !== 'running' || this.isElsewhere(run)) return null;
+        const held = this.held(run, new Date());
+        await session.commit([this.runs.start(held)]);
+        return { run: held, accountId };
+      });
+      if (taken) await this.carryOut(taken.run, taken.accountId);
+    });
+  }
+
+  /** Carries out the pieces of a run that this process has, and hands each outcome to `report`. */
+  private async carryOut(
+    held: ReleaseRunEntity,
+    accountId: number,
+    report: (run: ReleaseRun) => void = () => undefined,
+  ): Promise<void> {
+    const beats = setInterval(() => {
+      // If it fails, another process can only go on sooner.
+      this.database.one(this.runs.beat(held, new Date())).catch(() => undefined);
+    }, BEAT_MS).unref();
+    let run: ReleaseRun = held;
+    try {
+      while (run.state === 'running' && !this.isStopping) {
+        run = await this.offerPiece(run, accountId);
+        report(run);
+      }
+    } finally {
+      clearInterval(beats);
+      if (run.state === 'running') await this.database.one(this.runs.leave(held));
+    }
+  }
+
+  private async offerPiece(run: ReleaseRun, accountId: number): Promise<ReleaseRun> {
+    const { id, waitlistId, count, memberId } = run;
+    const next = Math.min(PIECE_MAX, count - run.offered);
+    const codes = Array.from({ length: next }, () => this.codes.make());
+    const write = { ...operatorWrite(accountId), id: pieceId(run), memberId };
+    const { uuids } = await this.writer.submit(
+      waitlistId,
+      makeOffers({ selection: { next }, codes, run: { id } }, write),
+    );
+    const offered = run.offered + uuids.length;
+    // Fewer than asked for: nobody waits, or no seat is free.
+    const state = offered === count || uuids.length < next ? 'done' : 'running';
+    const progressed: ReleaseRun = { ...run, state, offered, pieces: run.pieces + 1 };
+    await this.database.one(this.runs.progress(progressed, new Date()));
+    if (state === 'done') this.metrics.releases.inc({ state });
+    return progressed;
+  }
+
+  /** After a failure, the next look goes on. */
+  private track(id: string, work: () => Promise<void>): void {
+    const going = this.task
+      .attempt(work)
+      .finally(() => this.going.delete(id))
+      .then(() => {
+        // Runs may wait for a place among those that go on.
+        if (this.going.size === GOING_MAX - 1) this.task.wake();
+      });
+    this.going.set(id, going);
+  }
+}
+
+/** Times of a plan that may have no run yet. */
+function timesOf(plan: SavedPlan, { dueAt, seenAt }: DueRelease, now: Date): Date[] {
+  // If the clock was set back, times before `dueAt` may still have to come.
+  const after = seenAt <= now && dueAt !== null ? new Date(dueAt.getTime() - 1) : new Date(0);
+  return runsBetween(plan, after, now, MISSED_MAX);
+}
+
+function newRun(waitlistId: number, plannedAt: Date, count: number): Omit<ReleaseRun, 'id'> {
+  return { waitlistId, state: 'running', plannedAt, ranAt: null, count, offered: 0, pieces: 0, memberId: null };
+}
+
+/** @throws Problem `NO_RELEASE_PLAN`, `RELEASE_RUNNING` */
+function requireIdle(plan: SavedPlan | null, isRunning: boolean): SavedPlan {
+  if (!plan) throw new Problem('NO_RELEASE_PLAN');
+  if (isRunning) throw new Problem('RELEASE_RUNNING');
+  return plan;
+}
+
+/** The runs of a deleted waitlist are deleted with it. */
+async function unlessDeleted(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) throw error;
+  }
+}

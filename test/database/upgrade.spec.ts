@@ -77,6 +77,53 @@ it('keeps the words of the verification mails of v0.2.0', async () => {
   ]);
 });
 
+it('offers nobody of v0.2.0 a seat, and counts its offboardings as departures', async () => {
+  await makeV020();
+  await dataSource.query(
+    `INSERT INTO waitlist (id, account_id, api_key_hash, public_key, waitlist_name, required_contact, questions,
+       removed_questions, is_closed, is_public, display, hide_counts, created_at, spots_per_referral, next_seq, active,
+       offboarded, referred_active, referred_offboarded, verification, fraud, mail_on_offboarding)
+     VALUES (3, 1, 'h', 'K', 'A', '{}', '[]', '[]', 0, 1, '{}', 0, '2026-11-01', 3, 2, 1, 1, 0, 0, 'off', '{}', 0)`,
+  );
+  const insert = `INSERT INTO waiter (waitlist_id, seq, uuid, referral_token, referred, rank_key, created_at, status,
+      removed_at, removed_priority) VALUES (3, ?, ?, ?, 0, 0, '2026-11-01', ?, ?, ?)`;
+  await dataSource.query(insert, [0, 'u0', 't0', 1, null, null]);
+  await dataSource.query(insert, [1, 'u1', 't1', 0, '2026-11-02 00:00:00', 1]);
+  for (const [day, offboarded] of [
+    ['2026-11-01', 0],
+    ['2026-11-02', 1],
+  ])
+    await dataSource.query(
+      'INSERT INTO waitlist_day (waitlist_id, day, signups, referred, offboarded, erased) VALUES (3, ?, 2, 0, ?, 0)',
+      [day, offboarded],
+    );
+
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  await migrate(dataSource, { isForced: true });
+  printed.mockRestore();
+
+  const none = { joined_priority: null, removed_reason: null, offer_expires_at: null };
+  expect(
+    await dataSource.query(
+      'SELECT status, removed_priority, joined_priority, removed_reason, offer_expires_at FROM waiter ORDER BY seq',
+    ),
+  ).toEqual([
+    { status: 1, removed_priority: null, ...none },
+    { status: 0, removed_priority: 1, ...none },
+  ]);
+  const counts = ['active', 'offboarded', 'offered', 'seats_taken'].join(', ');
+  const numbers = (rows: Record<string, string | number>[]) => rows.map((row) => Object.values(row).map(Number));
+  expect(numbers(await dataSource.query(`SELECT ${counts} FROM waitlist`))).toEqual([[1, 1, 0, 0]]);
+  expect(await dataSource.query('SELECT offers, release_plan FROM waitlist')).toEqual([
+    { offers: null, release_plan: null },
+  ]);
+  const days = ['offboarded', 'offered', 'accepted', 'declined', 'expired', 'departed'].join(', ');
+  expect(numbers(await dataSource.query(`SELECT ${days} FROM waitlist_day ORDER BY day`))).toEqual([
+    [0, 0, 0, 0, 0, 0],
+    [1, 0, 0, 0, 0, 1],
+  ]);
+});
+
 describe('the accounts of v0.2.0', () => {
   const SECRET = 'a-secret-that-signs-tokens-in-tests-only';
   const LOGIN = { id: randomUUID(), jti: randomUUID() };

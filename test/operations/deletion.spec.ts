@@ -127,6 +127,8 @@ describe('a deletion', () => {
     const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
     await queue.writer.submit(id, commands.erase([person!.uuid], operatorWrite(1)));
     await queue.importer.begin(id, 'a'.repeat(64));
+    const offer = { selection: { next: 1 }, codes: [queue.codes.make()] } as const;
+    await queue.writer.submit(id, commands.makeOffers(offer, operatorWrite(1)));
     observer.app.get(PageViewService).add(id);
     await observer.app.get(PageViewService).store();
     const at = new Date();
@@ -188,6 +190,12 @@ describe('a deletion', () => {
       await manager.query("INSERT INTO waitlist_mail (waitlist_id, kind, subject) VALUES (?, 'welcome', 'Hello')", [
         id,
       ]);
+      await manager.query("INSERT INTO release_due (waitlist_id, seen_at) VALUES (?, '2026-01-01')", [id]);
+      await manager.query(
+        `INSERT INTO release_run (id, waitlist_id, state, planned_at, count, offered, pieces)
+         VALUES (?, ?, 'done', '2026-01-01', 1, 0, 0)`,
+        [waiterUuid, id],
+      );
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);
     });

@@ -19,7 +19,7 @@ const DUE = 450;
 const CHUNK_SIZE = 200;
 
 const ago = (ms: number) => new Date(Date.now() - ms);
-const origin = () => ({ requestId: randomUUID() });
+const origin = () => ({ requestId: randomUUID(), network: null });
 
 /** What a test does with the queues of a service. */
 function actor({ app, world }: Service) {

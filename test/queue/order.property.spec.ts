@@ -385,12 +385,8 @@ function queueModule(next: () => Service): EntryPoint {
     refuseAll: async ({ id }, token) =>
       (await writer().submit(id, commands.refuseReferrals(token, operatorWrite(1)))).refused,
     configure: async ({ id }, changes) => {
-      if ('onExpiry' in changes) {
-        const offers = JSON.stringify({ on_expiry: changes.onExpiry });
-        await next()
-          .app.get(Database)
-          .one(write('UPDATE waitlist SET offers = ? WHERE id = ?', [offers, id]));
-      } else await writer().configure(id, changes, operatorWrite(1));
+      const settings = 'onExpiry' in changes ? { offers: { on_expiry: changes.onExpiry } } : changes;
+      await writer().configure(id, settings, operatorWrite(1));
       return true;
     },
     offer: async ({ id }, to) => {
@@ -508,6 +504,8 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   let spots = 3;
   let verification: Verification = 'off';
   let onExpiry: OfferRules['on_expiry'] = 'out';
+  /** How often somebody left the queue, by an offer or by the owner. */
+  let departures = 0;
   const fraud = { referrals_per_hour: null, referrals_per_network_per_hour: null };
   const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots, fraud });
   const { id } = waitlist;
@@ -639,6 +637,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       if (!isDone) continue;
       for (const [index, person] of leaving.entries()) {
         const reason = person.status === 'offered' ? 'accepted' : 'by_owner';
+        if (reason === 'by_owner') departures += 1;
         if (reason === 'accepted') person.offers[person.offers.length - 1] = 'accepted';
         Object.assign(person, {
           status: 'offboarded',
@@ -680,6 +679,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       else if (told.length > 0) expect(told).toEqual(expected);
       if (answers.every((answer) => answer !== null))
         expect([made, told.length]).toEqual([chosen.length, chosen.length]);
+      departures += made;
       for (const [index, person] of chosen.slice(0, made).entries()) {
         Object.assign(person, { status: 'offered', lastPosition: places[index] });
         person.offers.push('open');
@@ -924,12 +924,19 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: remaining.length, findings: [] });
 
   await expectOffers();
+  const readDays = async () => {
+    const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
+    // Erasures and returns leave days with zeros.
+    return days.filter(({ day: _, ...counts }) => Object.values(counts).some((count) => count !== 0));
+  };
+  const days = await readDays();
+  // Returns and erasures take no departure back.
+  expect(days.reduce((sum, { departed }) => sum + departed, 0)).toBe(departures);
   expect(await queue().auditor.rebuild(id, () => undefined)).toBe(0);
   expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ findings: [] });
+  expect(await readDays()).toEqual(days);
 
-  const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
   const counted = days.map(({ day, signups, referred, offboarded }) => [day, signups, referred, offboarded]);
-  // Erasures leave days with zeros.
   expect(counted.filter(([, ...counts]) => counts.some((count) => count !== 0))).toEqual(
     daysOf(remaining.filter(({ status }) => status !== 'pending')),
   );

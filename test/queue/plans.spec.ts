@@ -6,7 +6,7 @@ import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue
 import { applicant } from '../support/applicant.js';
 import { Database, NO_DEADLINE } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
-import { toSqlTime } from '../../src/platform/database/dialect.js';
+import { placeholders, toSqlTime } from '../../src/platform/database/dialect.js';
 import { allOf } from '../../src/platform/reach.js';
 import { write } from '../../src/platform/database/session.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
@@ -48,6 +48,11 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   erased_waiter_referrer: 2,
   /** The offers of a person. */
   offer_waiter: 2,
+  /** The offer of a code, and one by its id. */
+  sqlite_autoindex_offer_2: 1,
+  sqlite_autoindex_offer_1: 1,
+  /** The first ones whose time begins or ends: a LIMIT ends the search. */
+  offer_due: 0,
   /** The active or the offboarded records with credit. */
   waiter_credited: 2,
   /** The mails of a kind in the order of waitlists: a LIMIT ends each search. */
@@ -167,6 +172,27 @@ describe('the plans of the frequent statements', () => {
       );
     }));
 
+  it('offer people seats, take their answers, end what is over, and let people return', () =>
+    expectFlat(async ({ id }) => {
+      const write = () => operatorWrite(1);
+      const codes = Array.from({ length: CALLERS }, () => queue.codes.make());
+      const selection = { next: CALLERS } as const;
+      const { uuids } = await queue.writer.submit(id, commands.makeOffers({ selection, codes }, write()));
+      const [erased = '', another = '', begun = '', ...others] = uuids;
+      const answers = codes.slice(3).map(({ codeHash }, index) => {
+        const answer = index % 2 === 0 ? 'accepted' : 'declined';
+        return queue.writer.submit(id, commands.answerOffer(codeHash!, answer, { requestId: 'request' }));
+      });
+      await Promise.all(answers.slice(0, answers.length / 2));
+      await queue.writer.submit(id, commands.replaceOfferCode(another, queue.codes.make(), write()));
+      await queue.writer.submit(id, commands.beginOffer(begun, new Date()));
+      await queue.writer.correct(id, begun, { email: `${begun}@example.com` }, write());
+      await endTime(id, others);
+      await queue.sweeper.sweep();
+      await queue.writer.submit(id, commands.erase([erased], write()));
+      await queue.writer.submit(id, commands.returnWaiters([another, begun, ...others], write()));
+    }));
+
   it('put a record in the queue at a click, and take credit from its referrer, and from one with all referrals', () =>
     expectFlat(async (crowd) => {
       const [referrer, other] = (await middle(crowd)) as [Waiter, Waiter];
@@ -190,6 +216,7 @@ describe('the plans of the frequent statements', () => {
   it.each<[string, Partial<PageRequest>]>([
     ['a status', { status: 'offboarded' }],
     ['pending records', { status: 'pending' }],
+    ['offered records', { status: 'offered' }],
     ['a credit', { credit: 'credited' }],
     ['a credit that no record has', { credit: 'withheld' }],
   ])('list %s by id: at the start and after a record', (_, part) =>
@@ -489,6 +516,18 @@ describe('the plans of the frequent statements', () => {
       NO_DEADLINE,
     );
     return webhookId;
+  }
+
+  /** Lets the time of these people's offers be over. */
+  async function endTime(id: number, uuids: readonly string[]): Promise<void> {
+    const over = toSqlTime(new Date(Date.now() - 60_000));
+    await service.app.get(Database).one(
+      write(
+        `UPDATE offer SET expires_at = ?, due_at = ? WHERE waitlist_id = ? AND state = 0
+           AND waiter_uuid IN (${placeholders(uuids.length)})`,
+        [over, over, id, ...uuids],
+      ),
+    );
   }
 
   /** A page at the start, one halfway and one after a record. */

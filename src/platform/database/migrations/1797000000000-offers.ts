@@ -35,5 +35,5 @@ export const offers = migrationsOf(1797000000000, [
   // The offers of a person; all of a waitlist.
   index('offer_waiter', 'offer', 'waitlist_id, waiter_uuid'),
   // Those whose time begins or ends.
-  index('offer_due', 'offer', 'due_at'),
+  index('offer_due', 'offer', 'due_at, id'),
 ]);

@@ -31,7 +31,8 @@ export class ReleaseDueTable {
     return select<{ due_at: Date | string | null; seen_at: Date | string }, DueRelease | null>(
       'SELECT due_at, seen_at FROM release_due WHERE waitlist_id = ?',
       [waitlistId],
-      ([row]) => (row ? { dueAt: row.due_at === null ? null : fromSqlTime(row.due_at), seenAt: fromSqlTime(row.seen_at) } : null),
+      ([row]) =>
+        row ? { dueAt: row.due_at === null ? null : fromSqlTime(row.due_at), seenAt: fromSqlTime(row.seen_at) } : null,
     );
   }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { Database } from '../../src/platform/database/database.js';
+import type { OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import { startCli } from '../support/program.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
@@ -162,6 +163,43 @@ describe('a waitlist that is exported and imported', () => {
     await imported(service, copy, file);
 
     expect(withoutIds(await exported(service, copy))).toEqual(withoutIds(file));
+  });
+
+  it('leaves offers behind: whoever has one waits, at the place that the facts give', async () => {
+    const list = await service.world.waitlist(SETTINGS, owner);
+    const people = await service.world.signups(list, 5);
+    await service.world.signup(list, { referral_link: people[4]!.referral_link });
+    const { token } = owner;
+    const signups = [people[4]!, people[0], people[1]!].map(({ uuid }) => ({ uuid }));
+    const offered = (await service.api.post(`/api/v1/waitlist/${list.id}/offer`, { signups }, { token }))
+      .body as OfferedWaiterDto[];
+    const code = offered[1]!.offer_url!.split('/').at(-1);
+    expect((await service.api.post('/api/v1/offer/accept', { code }, { token })).status).toBe(200);
+    await service.world.offboard(list, [await service.world.idOf(list, people[2]!)]);
+
+    const text = await exported(service, list);
+
+    const lines = parse<Line>(text, { columns: true });
+    const shown = lines.map((line) => [line.email, line.position, line.removed_priority, line.removed_reason]);
+    expect(shown.slice(0, 3)).toEqual([
+      [people[1]!.email, '0', '', ''],
+      [people[4]!.email, '0', '', ''],
+      [people[3]!.email, '0', '', ''],
+    ]);
+    expect(shown.slice(4)).toEqual([
+      [people[0].email, '', '0', 'accepted'],
+      [people[2]!.email, '', '0', 'by_owner'],
+    ]);
+    expect(lines.map((line) => line.joined_priority)).toEqual(['1', '4', '3', '5', '0', '2']);
+    const copy = await service.world.waitlist(SETTINGS, owner);
+    await imported(service, copy, text);
+    expect(withoutIds(await exported(service, copy), ['uuid', 'position'])).toEqual(
+      withoutIds(text, ['uuid', 'position']),
+    );
+    expect(await service.world.list(copy, { status: 'offered' })).toEqual([]);
+    expect((await service.world.list(copy)).map(({ email }) => email).sort()).toEqual(
+      [people[1]!, people[3]!, people[4]!].map(({ email }) => email).concat(lines[3]!.email!).sort(),
+    );
   });
 
   it('has the same export after an import that was killed half-way and run again', async () => {

@@ -284,6 +284,7 @@ describe('the plans of the frequent statements', () => {
       };
       const { nextAfterId } = await queue.pages.page(crowd.id, { ...FIRST_PAGE, search });
       await queue.pages.page(crowd.id, { ...FIRST_PAGE, search, start: { afterId: nextAfterId! } });
+      await queue.pages.page(crowd.id, { ...FIRST_PAGE, search, status: 'any' });
     }));
 
   it('list active records by referrals: at the start and after a record', () =>
@@ -305,6 +306,8 @@ describe('the plans of the frequent statements', () => {
       expect(waiters).toHaveLength(3);
       await queue.pages.page(crowd.id, { ...search, start: { afterId: nextAfterId! } });
       await queue.pages.page(crowd.id, { ...search, status: 'offboarded' });
+      await queue.pages.page(crowd.id, { ...search, status: 'any' });
+      await queue.pages.page(crowd.id, { ...search, status: 'any', start: { afterId: nextAfterId! } });
     }));
 
   it('count what waits', () =>

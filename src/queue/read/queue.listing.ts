@@ -143,12 +143,10 @@ export class QueueListing {
     ]);
     const isUnknown = afterId > 0 && after === null;
     const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
-    const [own, other] =
-      status === 'offboarded' ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
-    // The index of emails holds all records. A page either skips about `limit * other / own` records of the other
-    // status in it, or reads and sorts all of its own status. Pending, offered and sparsely credited records count as
-    // few.
-    const isFew = status === 'pending' || status === 'offered' || (credit !== null && !USUAL_CREDITS.includes(credit));
+    const [own, other] = sharesOf(waitlist, status);
+    // The index of emails holds all records. A page either skips about `limit * other / own` records of other statuses
+    // in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
+    const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
     const isSparse = isFew || own * own < limit * other || hasFewReferred(waitlist, request);
     const listing = listingOf(request, { emailPrefix, isSparse, order: 'joined' });
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
@@ -324,6 +322,13 @@ function listingOf(
   return { status, credit, referredBy, keys, emailPrefix: null, namePrefix: null, ...own };
 }
 
+/** The records of a status that is not `pending`, and those of the others. */
+function sharesOf({ active, offered, offboarded }: LeanWaitlist, status: PageRequest['status']): [number, number] {
+  const all = active + offered + offboarded;
+  const own = status === 'any' ? all : status === 'waiting' ? active : status === 'offered' ? offered : offboarded;
+  return [own, all - own];
+}
+
 /**
  * Whether so few records were referred that reading and sorting all of them is faster than skipping the others in the
  * index of the order.
@@ -333,7 +338,12 @@ function hasFewReferred(
   { status, referredBy, limit }: PageRequest,
 ): boolean {
   if (referredBy !== 'anyone') return false;
-  const [own, all] = status === 'offboarded' ? [referredOffboarded, offboarded] : [referredActive, active];
+  const [own, all] =
+    status === 'any'
+      ? [referredActive + referredOffboarded, active + offboarded]
+      : status === 'offboarded'
+        ? [referredOffboarded, offboarded]
+        : [referredActive, active];
   return status === 'pending' || status === 'offered' || own * own < limit * all;
 }
 

@@ -8,6 +8,7 @@ import { VerificationLinkStore } from '../../src/outbox/verification-link.store.
 import { Database } from '../../src/platform/database/database.js';
 import { toSqlTime } from '../../src/platform/database/dialect.js';
 import { select, write } from '../../src/platform/database/session.js';
+import { DAY_FIELDS } from '../../src/queue/order/day-counts.js';
 import { RANK_BASE } from '../../src/queue/order/rank-key.js';
 import { OFFER_STATES, type OfferState } from '../../src/queue/offers/offer.js';
 import { dayOf } from '../../src/queue/order/day-counts.js';
@@ -927,7 +928,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   const readDays = async () => {
     const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
     // Erasures and returns leave days with zeros.
-    return days.filter(({ day: _, ...counts }) => Object.values(counts).some((count) => count !== 0));
+    return days.filter((counts) => DAY_FIELDS.some((field) => counts[field] !== 0));
   };
   const days = await readDays();
   // Returns and erasures take no departure back.

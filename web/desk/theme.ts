@@ -54,6 +54,7 @@ export const colorVariables: CSSVariablesResolver = () => ({
     '--mantine-color-orange-light-color': 'color-mix(in srgb, var(--mantine-color-orange-9) 80%, black)',
     '--mantine-color-teal-light-color': 'color-mix(in srgb, var(--mantine-color-teal-9) 80%, black)',
     '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
+    '--mantine-color-red-light-hover': 'var(--mantine-color-red-light)',
   },
   dark: {
     ...RED,

@@ -1,4 +1,4 @@
-import { List, ScrollArea, Text } from '@mantine/core';
+import { Group, List, ScrollArea, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { countPeople } from '../parts/format';
 import { contactOf, type Person } from './people.queries';
@@ -18,7 +18,7 @@ export function NamedPeople<P extends Person>({
   label: string;
   rest?: string;
   noteOf: (person: P) => ReactNode;
-  /** What stands below each of them. */
+  /** What stands beside each of them. */
   children?: (person: P) => ReactNode;
 }) {
   return (
@@ -26,11 +26,15 @@ export function NamedPeople<P extends Person>({
       <List size="sm" spacing={4} listStyleType="none">
         {people.slice(0, LISTED_MAX).map((person) => (
           <List.Item key={person.uuid}>
-            <bdi>{contactOf(person)}</bdi>{' '}
-            <Text span inherit c="dimmed">
-              {noteOf(person)}
-            </Text>
-            {children?.(person)}
+            <Group justify="space-between" gap={4}>
+              <span style={{ overflowWrap: 'anywhere' }}>
+                <bdi>{contactOf(person)}</bdi>{' '}
+                <Text span inherit c="dimmed">
+                  {noteOf(person)}
+                </Text>
+              </span>
+              {children?.(person)}
+            </Group>
           </List.Item>
         ))}
       </List>

@@ -57,11 +57,9 @@ export function OfferResult({
               {({ offer_url: link }) =>
                 link !== undefined &&
                 people.length <= WITH_BUTTON_MAX && (
-                  <div>
-                    <CopyButton size="compact-sm" text={link}>
-                      Copy link
-                    </CopyButton>
-                  </div>
+                  <CopyButton size="compact-sm" text={link}>
+                    Copy link
+                  </CopyButton>
                 )
               }
             </NamedPeople>

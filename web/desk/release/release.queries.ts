@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 
-export type ReleaseRun = components['schemas']['ReleaseRun'];
+export type ReleaseRun = components['schemas']['Release'];
 
 const PAGE_SIZE = 10;
 /** While a run is under way, and otherwise: a planned run begins by itself. */

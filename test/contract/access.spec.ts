@@ -18,6 +18,7 @@ const PUBLIC_OPERATIONS = [
   'createWaiter',
   'finishSingleSignOn',
   'getLeaderboard',
+  'getPlace',
   'getSignInMethods',
   'getSignup',
   'getUserStatus',
@@ -32,6 +33,7 @@ const PUBLIC_OPERATIONS = [
   'submitUser',
   'viewInvitation',
   'viewWaitlist',
+  'watchPlace',
 ];
 /** Operations that need a login: no account key opens them, and none is read. */
 const KEYLESS_OPERATIONS = withKeyNeed('unread');
@@ -99,11 +101,11 @@ const ROUTES = `
 │   │   │   ├── /reorder (GET)
 │   │   │   ├── /release (GET, POST)
 │   │   │   ├── /refuse_referrals (POST)
+│   │   │   ├── /return (POST)
 │   │   │   ├── /mail_preview (GET)
 │   │   │   ├── /mail_test (POST)
 │   │   │   ├── /decide_referrals (POST)
 │   │   │   ├── /offer (POST)
-│   │   │   ├── /return (POST)
 │   │   │   ├── /import (POST, GET)
 │   │   │   ├── /export (GET)
 │   │   │   └── /webhook (POST, GET)
@@ -118,6 +120,8 @@ const ROUTES = `
 │   │   └── /:waitlist_id/leaderboard (GET)
 │   ├── api/v1/widget_heartbeats (POST)
 │   ├── api/v1/signup (POST, GET, PATCH, DELETE)
+│   │   ├── /place (GET)
+│   │   ├── /events (GET)
 │   │   ├── /resend_verification (POST)
 │   │   ├── /waitlist/:waitlist_id (GET)
 │   │   └── /:uuid (GET, PATCH)
@@ -131,7 +135,8 @@ const ROUTES = `
 │   │   ├── /find (GET, HEAD, POST)
 │   │   ├── /status/:uuid (GET, HEAD)
 │   │   │   ├── /resend (POST)
-│   │   │   └── /leave (POST)
+│   │   │   ├── /leave (POST)
+│   │   │   └── /offer (POST)
 │   │   ├── /verify/:token (GET, HEAD, POST)
 │   │   ├── /leave/:token (GET, HEAD, POST)
 │   │   └── /offer/:code (GET, HEAD)

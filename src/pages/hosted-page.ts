@@ -68,11 +68,12 @@ interface RenderedForm extends Rendered {
 @Injectable()
 export class HostedPage {
   private readonly basePath: string;
+  private readonly isLive: boolean;
   private assets!: Assets;
   private readonly forms = new LRUCache<string, RenderedForm>({ max: FORMS_MAX });
 
   constructor(
-    @Inject(CONFIG) { basePath }: Config,
+    @Inject(CONFIG) { basePath, liveConnectionsMax }: Config,
     private readonly waitlists: WaitlistService,
     private readonly signups: SignupService,
     private readonly leaderboards: LeaderboardService,
@@ -80,6 +81,7 @@ export class HostedPage {
     private readonly leaving: LeavingService,
   ) {
     this.basePath = basePath;
+    this.isLive = liveConnectionsMax > 0;
   }
 
   serve(fastify: FastifyInstance): void {
@@ -141,7 +143,9 @@ export class HostedPage {
     return `${this.pagePath(waitlistId)}/offer/${code}`;
   }
 
-  private eventsPath(waitlistId: number, uuid: string): string {
+  /** Null where the operator has turned them off. */
+  private eventsPath(waitlistId: number, uuid: string): string | null {
+    if (!this.isLive) return null;
     return `${this.basePath}/api/v1/signup/events?waitlist_id=${waitlistId}&uuid=${uuid}`;
   }
 

@@ -49,7 +49,7 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The offers of a person. */
   offer_waiter: 2,
   /** The offer of a code, and one by its id. */
-  sqlite_autoindex_offer_2: 1,
+  offer_code: 1,
   sqlite_autoindex_offer_1: 1,
   /** The first ones whose time begins or ends: a LIMIT ends the search. */
   offer_due: 0,
@@ -173,10 +173,11 @@ describe('the plans of the frequent statements', () => {
     }));
 
   it('offer people seats, take their answers, end what is over, and let people return', () =>
-    expectFlat(async ({ id }) => {
+    expectFlat(async (crowd) => {
+      const { id } = crowd;
       const write = () => operatorWrite(1);
       const codes = Array.from({ length: CALLERS }, () => queue.codes.make());
-      const selection = { next: CALLERS } as const;
+      const selection = { uuids: (await middle(crowd)).map(({ uuid }) => uuid) };
       const { uuids } = await queue.writer.submit(id, commands.makeOffers({ selection, codes }, write()));
       const [erased = '', another = '', begun = '', ...others] = uuids;
       const answers = codes.slice(3).map(({ codeHash }, index) => {

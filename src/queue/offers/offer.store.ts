@@ -55,15 +55,20 @@ export class OfferStore {
   /** The offers of a waitlist with these hashes of codes. */
   findByHashes(waitlistId: number, hashes: readonly string[]): Query<Offer[]> {
     if (hashes.length === 0) return known([]);
-    return this.findWhere(`o.code_hash IN (${placeholders(hashes.length)}) AND o.waitlist_id = ?`, [
-      ...hashes,
-      waitlistId,
-    ]);
+    return this.findWhere(
+      `o.code_hash IN (${placeholders(hashes.length)}) AND o.waitlist_id = ?`,
+      [...hashes, waitlistId],
+      // For many codes, SQLite would read all offers of the waitlist.
+      this.database.dialect.byIndex('offer_code'),
+    );
   }
 
   /** The offer with this hash of its code, of any waitlist; null without one. */
   findByHash(hash: string): Query<Offer | null> {
-    return mapped(this.findWhere('o.code_hash = ?', [hash]), ([offer]) => offer ?? null);
+    return mapped(
+      this.findWhere('o.code_hash = ?', [hash], this.database.dialect.byIndex('offer_code')),
+      ([offer]) => offer ?? null,
+    );
   }
 
   /** Offers whose time begins or ends, the longest due first, from the one after `after` on. */

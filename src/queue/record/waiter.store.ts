@@ -126,9 +126,11 @@ export class WaiterStore {
   /** The records that codes of offers name, without `metadata` and `answers`. */
   findByOfferCodes(waitlistId: number, codeHashes: readonly string[]): Query<Waiter[]> {
     if (codeHashes.length === 0) return known([]);
+    const { dialect } = this.database;
     return select<Row, Waiter[]>(
       `SELECT ${this.waiters.select('w', LARGE)}, ${this.prioritySql()} AS priority
-       FROM offer o JOIN waiter w ${this.database.dialect.byIndex('waiter_uuid')} ON w.uuid = o.waiter_uuid
+       FROM offer o ${dialect.byIndex('offer_code')}
+       JOIN waiter w ${dialect.byIndex('waiter_uuid')} ON w.uuid = o.waiter_uuid
        WHERE w.waitlist_id = ? AND o.waitlist_id = w.waitlist_id AND o.code_hash IN (${placeholders(codeHashes.length)})`,
       [waitlistId, ...codeHashes],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),

@@ -20,7 +20,7 @@ export const offers = migrationsOf(1797000000000, [
       waitlist_id ${is.id} NOT NULL,
       waiter_uuid ${is.code(36)} NOT NULL,
       state ${is.flag} NOT NULL,
-      code_hash ${is.code(64)} NULL UNIQUE,
+      code_hash ${is.code(64)} NULL,
       sealed_code ${is.code(255)} NULL,
       priority ${is.id} NOT NULL,
       hours INT NULL,
@@ -32,6 +32,7 @@ export const offers = migrationsOf(1797000000000, [
       ended_at ${is.time} NULL,
       run_id ${is.code(64)} NULL`,
   ),
+  index('offer_code', 'offer', 'code_hash', 'UNIQUE INDEX'),
   // The offers of a person; all of a waitlist.
   index('offer_waiter', 'offer', 'waitlist_id, waiter_uuid'),
   // Those whose time begins or ends.

@@ -54,6 +54,7 @@ describe('an export', () => {
     expect(first).toEqual({
       ...Object.fromEntries(COLUMNS.map((column) => [column, ''])),
       join_order: '3',
+      joined_priority: '3',
       position: '0',
       email: dan?.email,
       registered_email: dan?.email,

@@ -198,7 +198,10 @@ describe('a waitlist that is exported and imported', () => {
     );
     expect(await service.world.list(copy, { status: 'offered' })).toEqual([]);
     expect((await service.world.list(copy)).map(({ email }) => email).sort()).toEqual(
-      [people[1]!, people[3]!, people[4]!].map(({ email }) => email).concat(lines[3]!.email!).sort(),
+      [people[1]!, people[3]!, people[4]!]
+        .map(({ email }) => email)
+        .concat(lines[3]!.email!)
+        .sort(),
     );
   });
 

@@ -60,6 +60,8 @@ describe('a signup', () => {
       referred_by_signup_token: null,
       removed_date: null,
       removed_priority: null,
+      removed_reason: null,
+      offer_expires_at: null,
       status: 'waiting',
       uuid: expect.stringMatching(UUID_V7),
       verified: false,

@@ -8,7 +8,8 @@ import type { OwnedWaitlist, Person, World } from '../support/world.js';
 type Query = Readonly<Record<string, string>>;
 
 const DAY_MS = 86_400_000;
-const NOTHING = { signups: 0, referred: 0, offboarded: 0, erased: 0, page_views: 0 };
+const NO_OFFERS = { offered: 0, accepted: 0, declined: 0, expired: 0 };
+const NOTHING = { signups: 0, referred: 0, offboarded: 0, erased: 0, ...NO_OFFERS, page_views: 0 };
 /** The first line is the referrer of the others; two were offboarded. */
 const LINES = [
   'email,created_at,referral_token,referred_by,removed_date,removed_priority',

@@ -80,6 +80,8 @@ describe('the waiters of a waitlist', () => {
         removed_date: null,
         removed_from_waitlist: false,
         removed_priority: null,
+        removed_reason: null,
+        offer_expires_at: null,
         status: 'waiting',
         total_referrals: 0,
         total_waiters_currently: 4,

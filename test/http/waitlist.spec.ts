@@ -47,7 +47,7 @@ const TRUST = {
     minimum_seconds: 2,
   },
   captcha: null,
-  mails: { verification: null, welcome: null, your_turn: null },
+  mails: { verification: null, welcome: null, offer: null, your_turn: null },
   mail_subject: null,
   mail_text: null,
   mail_on_offboarding: false,
@@ -88,6 +88,7 @@ describe('a new waitlist', () => {
       ...SETTINGS,
       ...DISPLAY,
       ...TRUST,
+      offers: { hours: 48, on_expiry: 'out', url: null },
       release_plan: null,
       slug: null,
       id: expect.any(Number),
@@ -104,6 +105,7 @@ describe('a new waitlist', () => {
       statistics: {
         current_signups: 0,
         offboarded_signups: 0,
+        offered_signups: 0,
         total_signups: 0,
         referred_signups: 0,
         pending_signups: 0,
@@ -724,7 +726,7 @@ describe('settings of trust', () => {
   it('keep the words of a mail that a change does not name, and null takes them back', async () => {
     const words = { subject: 'On {waitlist_name}', text: 'Hello {first_name}, number {place}: {link} {} { } {1}' };
     const { body: created } = await create({ mails: { welcome: words, your_turn: { text: 'Come in' } } });
-    const welcomed = { verification: null, welcome: words, your_turn: { subject: null, text: 'Come in' } };
+    const welcomed = { verification: null, offer: null, welcome: words, your_turn: { subject: null, text: 'Come in' } };
     expect(created.mails).toEqual(welcomed);
 
     const { body: changed } = await change(created, { mails: { welcome: { text: null }, your_turn: null } });
@@ -940,6 +942,7 @@ describe('statistics', () => {
     expect((await read(waitlist)).body.statistics).toEqual({
       current_signups: 3,
       offboarded_signups: 2,
+      offered_signups: 0,
       total_signups: 5,
       referred_signups: 2,
       pending_signups: 0,

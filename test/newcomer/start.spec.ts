@@ -151,7 +151,7 @@ describe('a first start', () => {
     const { stdout, stderr } = await sh(script, `${credentials().password}\n`);
 
     expect(stderr).toBe('');
-    expect(stdout.match(/"state":"(\w+)"/g)).toEqual(['"state":"open"', '"state":"accepted"']);
+    expect(stdout.match(/"state":"(\w+)"/g)).toEqual(['"state":"done"', '"state":"open"', '"state":"accepted"']);
     expect(stdout).toMatch(/"status":"waiting"[^{}]*$/);
   });
 

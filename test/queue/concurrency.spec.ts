@@ -52,6 +52,7 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
   expect(body.statistics).toEqual({
     current_signups: active.length,
     offboarded_signups: offboarded.length,
+    offered_signups: 0,
     total_signups: total,
     referred_signups: everyone.filter(({ referredByToken }) => referredByToken !== null).length,
     pending_signups: 0,

@@ -31,7 +31,7 @@ function actor({ app, world }: Service) {
   async function offer(
     id: number,
     to: readonly string[] | number,
-    rest: { hours?: number | null; run?: { id: string; seats: number | null } } = {},
+    rest: { hours?: number | null; run?: { id: string } } = {},
   ): Promise<Map<string, string>> {
     const codes = Array.from({ length: typeof to === 'number' ? to : to.length }, () => queue.codes.make());
     const selection = typeof to === 'number' ? { next: to } : { uuids: to };
@@ -179,7 +179,10 @@ describe('offers', () => {
     const [declining, ...accepting] = byHand.values();
     for (const code of accepting) await answer(id, code);
 
-    const run = (actor: (typeof all)[number]) => actor.offer(id, 8, { run: { id: randomUUID(), seats: 20 } });
+    const plan = { every: 'day', weekdays: [1], at: '09:00', time_zone: 'UTC', count: 8, until: null } as const;
+    const releasePlan = { ...plan, seats: 20, is_active: false };
+    await queue.writer.configure(id, { releasePlan }, operatorWrite(1));
+    const run = (actor: (typeof all)[number]) => actor.offer(id, 8, { run: { id: randomUUID() } });
     const made = await Promise.all([run(one()), run(other()), run(one()), run(other())]);
 
     expect(made.map(({ size }) => size).toSorted((a, b) => b - a)).toEqual([8, 7, 0, 0]);

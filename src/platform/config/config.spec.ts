@@ -44,6 +44,7 @@ describe('settings', () => {
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
+      liveConnectionsMax: 5000,
       mail: null,
       transferDirectory: tmpdir(),
       shutdownDelaySeconds: 0,

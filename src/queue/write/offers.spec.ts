@@ -174,7 +174,7 @@ describe('offers', () => {
       offerTo('v', { next: 2 }, { hours: 5 }),
     );
 
-    expect(results(decision)).toEqual([
+    expect(results(decision)).toMatchObject([
       { uuids: ['u0'] },
       { uuids: ['u1'], active: 9 },
       { uuids: ['u7', 'u5'] },
@@ -263,7 +263,7 @@ describe('offers', () => {
     const facts = { done: new Map([['x', ['u4']]]), first: [waiting(5)], named: [offered(4, 0)], offers: [offer(4)] };
     const decision = decideWith(facts, command);
 
-    expect(results(decision)).toEqual([{ uuids: ['u4'] }]);
+    expect(results(decision)).toMatchObject([{ uuids: ['u4'] }]);
     expect(decision).toMatchObject({ written: [], statusChanges: [], newOffers: [], changedOffers: [], mails: [] });
   });
 
@@ -275,7 +275,7 @@ describe('offers', () => {
   ])('repeat nothing of %s that was committed without an answer', (_, command, fields, result) => {
     const decision = decideWith({ named: [waiting(4)], offers: [offer(4, fields)] }, command);
 
-    expect(results(decision)).toEqual([result]);
+    expect(results(decision)).toMatchObject([result]);
     expect(decision).toMatchObject({ written: [], statusChanges: [], corrections: [], changedOffers: [], events: [] });
   });
 
@@ -287,7 +287,7 @@ describe('offers', () => {
     const record = fields.state ? waiting(4) : offered(4, 2);
     const decision = decideWith({ named: [record], offers: [offer(4, fields)] }, accept('c4'), decline('c4'));
 
-    expect(results(decision)).toEqual([result, result]);
+    expect(results(decision)).toMatchObject([result, result]);
     expect(decision.ledger.days.changed().filter(({ accepted, declined }) => accepted + declined > 0)).toEqual([]);
   });
 
@@ -295,7 +295,7 @@ describe('offers', () => {
     const old = offer(4, { id: 'old', codeHash: 'old', state: 'declined' });
     const decision = decideWith({ named: [offered(4, 2)], offers: [offer(4), old] }, decline('old'), accept('c4'));
 
-    expect(results(decision)).toEqual([
+    expect(results(decision)).toMatchObject([
       { uuid: 'u4', state: 'declined' },
       { uuid: 'u4', state: 'accepted' },
     ]);
@@ -322,7 +322,7 @@ describe('offers', () => {
     const facts = { named: [offered(4, 2)], offers: [offer(4)] };
     const decision = decideWith(facts, accept('c4'), decline('c4'), expire(4), accept('c4'));
 
-    expect(results(decision)).toEqual([
+    expect(results(decision)).toMatchObject([
       { uuid: 'u4', state: 'accepted' },
       { uuid: 'u4', state: 'accepted' },
       { uuids: [] },
@@ -338,7 +338,7 @@ describe('offers', () => {
     const facts = { waitlist, named: [waiting(3), offered(4, 2), offered(5, 0)], offers: [offer(4), offer(5, over)] };
     const decision = decideWith(facts, offboard('x', 4, 3, 5));
 
-    expect(results(decision)).toEqual([{ uuids: ['u4', 'u3'], active: 9 }]);
+    expect(results(decision)).toMatchObject([{ uuids: ['u4', 'u3'], active: 9 }]);
     expect([3, 4, 5].map((number) => stateOf(decision, number))).toMatchObject([
       { removedReason: 'by_owner', removedPriority: 3 },
       { removedReason: 'accepted', removedPriority: 2 },
@@ -417,7 +417,7 @@ describe('offers', () => {
       });
       const [returned, kept] = [decideWith(facts(out), back('x', 4)), decideWith(facts(end), back('x', 4))];
 
-      expect([returned, kept].map((decision) => [results(decision), stored(decision).u4?.state])).toEqual([
+      expect([returned, kept].map((decision) => [results(decision), stored(decision).u4?.state])).toMatchObject([
         [[{ uuids: ['u4'] }], 'expired'],
         [[{ uuids: [] }], 'expired'],
       ]);
@@ -582,7 +582,7 @@ describe('offers', () => {
         offerTo('x', { next: 2 }, { run: { id: 'run' } }),
       );
 
-      expect(results(decision)).toEqual([{ uuids }]);
+      expect(results(decision)).toMatchObject([{ uuids }]);
       expect(decision.newOffers.map(({ runId }) => runId)).toEqual(uuids.map(() => 'run'));
     });
 
@@ -623,7 +623,7 @@ describe('offers', () => {
       const named = [waiting(1), waiting(2, { status: 'pending' }), offered(3, 0)];
       const decision = decideWith({ named, offers: [offer(3)] }, back('x', 1, 2, 9, 3, 3));
 
-      expect(results(decision)).toEqual([{ uuids: ['u3'] }]);
+      expect(results(decision)).toMatchObject([{ uuids: ['u3'] }]);
       expect(auditOf(decision)).toEqual([['waiters_returned', 'u3']]);
     });
 

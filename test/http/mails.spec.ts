@@ -216,9 +216,11 @@ describe('the preview of a mail', () => {
       mails: { welcome: { text: '{first_name} {place} {link}' } },
     });
 
-    const shown = await Promise.all(['verification', 'welcome', 'your_turn'].map((kind) => preview(waitlist, kind)));
+    const shown = await Promise.all(
+      ['verification', 'welcome', 'offer', 'your_turn'].map((kind) => preview(waitlist, kind)),
+    );
 
-    expect(shown.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(shown.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     for (const { body } of shown) {
       const { document } = parseHTML(body.html);
       expect([document.documentElement.getAttribute('lang'), document.documentElement.getAttribute('dir')]).toEqual([
@@ -234,7 +236,7 @@ describe('the preview of a mail', () => {
     const waitlist = await service.world.waitlist();
     const stranger = await service.world.owner();
 
-    for (const kind of ['offer', 'test', ''])
+    for (const kind of ['offer_reminder', 'test', ''])
       expect((await preview(waitlist, kind)).body.errors).toMatchObject([{ field: 'kind', rule: 'one_of' }]);
     expect((await preview(waitlist, 'welcome', stranger.token)).body.error_code).toBe('WAITLIST_NOT_FOUND');
   });
@@ -277,7 +279,7 @@ describe('a test mail', () => {
       { headers: { 'api-key': key.key } },
     );
     expect([byKey.status, byKey.body.error_code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-    expect((await test(waitlist, 'offer')).body.errors).toMatchObject([{ field: 'kind', rule: 'one_of' }]);
+    expect((await test(waitlist, 'signup')).body.errors).toMatchObject([{ field: 'kind', rule: 'one_of' }]);
 
     const silent = await startService();
     const owned = await silent.world.waitlist();

@@ -12,12 +12,13 @@ import { Database } from '../../src/platform/database/database.js';
 import { write } from '../../src/platform/database/session.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
+import { OfferEntity } from '../../src/queue/offers/offer.entity.js';
 import { WebhookService } from '../../src/webhook/webhook.service.js';
 import { ahead, withoutIntervals } from '../support/clock.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
-import { type LoggedIn, PASSWORD } from '../support/world.js';
+import { type LoggedIn, PASSWORD, type Person } from '../support/world.js';
 
 const LEASE_ENDED_MS = 3 * 60_000;
 /** After the first delay of the schedule. */
@@ -67,6 +68,12 @@ describe('mails of several processes', () => {
   const invite = async ({ token }: LoggedIn): Promise<InvitedMemberDto> => {
     const body = { email: `${randomUUID()}@members.example`, role: 'viewer' };
     return (await observer.api.post('/api/v1/member', body, { token })).body as InvitedMemberDto;
+  };
+  /** Of the offer of a person, only the reminder is left to send. */
+  const isReminded = async ({ uuid }: Person): Promise<void> => {
+    const { manager } = observer.app.get(DataSource);
+    await manager.update(OfferEntity, { waiterUuid: uuid }, { expiresAt: new Date(Date.now() + 3_600_000) });
+    await manager.update(MailEntity, { waiterUuid: uuid, kind: 'offer' }, { kind: 'offer_reminder' });
   };
   const recipients = () => mail.arrived.map(({ to }) => to[0]!.address!);
 
@@ -155,7 +162,11 @@ describe('mails of several processes', () => {
   it('that somebody waits for go first, whatever waits longer', async () => {
     const settings = { verification: 'off', mail_on_signup: true, mail_on_offboarding: true } as const;
     const waitlist = await observer.world.waitlist(settings);
-    const [letIn, welcomed] = [await observer.world.signup(waitlist), await observer.world.signup(waitlist)];
+    const people = await observer.world.signups(waitlist, 4);
+    const [letIn, welcomed, offered, reminded] = people as [Person, Person, Person, Person];
+    const body = { signups: [offered, reminded].map(({ uuid }) => ({ uuid })) };
+    await observer.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, { token: waitlist.owner.token });
+    await isReminded(reminded);
     await observer.world.offboard(waitlist, [await observer.world.idOf(waitlist, letIn)]);
     await observer.api.post(
       `/api/v1/waitlist/${waitlist.id}/mail_test`,
@@ -168,9 +179,10 @@ describe('mails of several processes', () => {
     const asked = await observer.world.signup(verifying);
     const { email: invited } = await invite(waitlist.owner);
     withoutIntervals(() => observer.startTasks());
-    await until(() => mail.arrived.length === 5);
+    await until(() => mail.arrived.length === 7);
 
-    expect(recipients()).toEqual([invited, asked.email, waitlist.owner.email, letIn.email, welcomed.email]);
+    const last = [offered, letIn, welcomed, reminded].map(({ email }) => email);
+    expect(recipients()).toEqual([invited, asked.email, waitlist.owner.email, ...last]);
   });
 
   it('invite a member of another account before the rest of a rush', async () => {

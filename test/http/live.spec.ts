@@ -93,11 +93,11 @@ describe('a live place', () => {
     await service.world.signup(waitlist, { referral_link: ada.referral_link });
     await follows({ priority: 4, others: 0 });
     await service.world.signup(waitlist, { referral_link: bob.referral_link });
-    await follows({ priority: 5, others: -1, next_referral_priority: 2 });
+    await follows({ priority: 5, others: -1, next_referral_priority: 1 });
     await service.world.offboard(waitlist, [await service.world.idOf(waitlist, first)]);
     await follows({ priority: 4, others: 0 });
     await patch(waitlist, { spots_to_move_upon_referral: 2 });
-    await follows({ priority: 4, others: 1, next_referral_priority: 2 });
+    await follows({ priority: 5, others: 0, next_referral_priority: 2 });
     await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
     await follows({ status: 'offboarded', others: null });
     // A place that stayed the same was not sent again.
@@ -138,7 +138,7 @@ describe('a live place', () => {
   it('does not count as a connection, and is shown in the metrics', async () => {
     const waitlist = await service.world.waitlist();
     const people = await service.world.signups(waitlist, 2 * CONNECTIONS_MAX);
-    await Promise.all(people.map((person) => watch(person)));
+    for (const person of people) await watch(person);
 
     const socket = connect({ port: (service.app.getHttpServer().address() as AddressInfo).port, host: '127.0.0.1' });
     socket.end('GET /livez HTTP/1.1\r\nHost: service\r\n\r\n');

@@ -19,6 +19,7 @@ import { isDay, isHttpUrl, parseZonedTime } from '../../src/platform/contract/fo
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
+import { GetPlaceDto } from '../../src/signup/place.dto.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListSignupsDto } from '../../src/waiter/list-signups.dto.js';
 import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
@@ -185,6 +186,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   // The service checks the answers, because the rule depends on the waitlist.
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
+  [GetPlaceDto, queryOf('/api/v1/signup/place')],
   [ResendVerificationDto, ResendVerification!, isEmailGiven],
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],

@@ -23,6 +23,8 @@ const itemsOf = (header: unknown) => String(header).split(', ');
 const PUBLIC = [
   ['POST', '/api/v1/signup'],
   ['GET', '/api/v1/signup'],
+  ['GET', '/api/v1/signup/place'],
+  ['GET', '/api/v1/signup/events'],
   ['POST', '/api/v1/signup/'],
   ['POST', '//api/v1//signup'],
   ['GET', '/api/v1/waitlist/1'],

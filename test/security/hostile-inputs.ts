@@ -370,6 +370,23 @@ const lookups: HostileInput[] = [
     },
     (name) => ({ call: `GET ${SIGNUP}?waitlist_id={id}&email=${name}@example.com`, ...NOBODY_FOUND }),
   ),
+  ...['place', 'events'].flatMap((path) => [
+    ...each({ 'no uuid': ['', 'x', '%00', "'%20OR%20'1'='1", '{uuid}x', '{uuid}&uuid={uuid}'] }, (uuid) => ({
+      call: `GET ${SIGNUP}/${path}?waitlist_id={id}&uuid=${uuid}`,
+      ...INVALID,
+      field: 'uuid',
+    })),
+    ...each({ 'no waitlist': ['', '0', '-1', '1e3', '%00', '{id}&waitlist_id={id}'] }, (id) => ({
+      call: `GET ${SIGNUP}/${path}?waitlist_id=${id}&uuid={uuid}`,
+      ...INVALID,
+      field: 'waitlist_id',
+    })),
+    {
+      why: 'a person of another waitlist',
+      call: `GET ${SIGNUP}/${path}?waitlist_id={asking}&uuid={uuid}`,
+      ...NOBODY_FOUND,
+    },
+  ]),
 ];
 
 const HEARTBEAT = '/api/v1/widget_heartbeats';

@@ -63,7 +63,7 @@ describe('settings', () => {
   it('treat an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'LIVE_CONNECTIONS', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
       'SMTP_URL', 'MAIL_FROM', 'WEBHOOK_ALLOWED_NETWORKS', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_TLS_CERT_FILE', 'DATABASE_TLS_KEY_FILE',
       'PASSWORD_LOGIN', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME', 'OIDC_SCOPES', 'OIDC_ACCOUNT', 'OIDC_ROLE_CLAIM', 'OIDC_ROLES', 'OIDC_TRUST_EMAIL',
       ...SECRETS.map((name) => `${name}_FILE`),
@@ -93,6 +93,7 @@ describe('settings', () => {
       { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },
       { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
     ],
+    [{ LIVE_CONNECTIONS: '0' }, { liveConnectionsMax: 0 }],
     [{ REDIS_URL: 'redis://redis' }, { redisUrl: 'redis://redis' }],
     [{ CAPTCHA_VERIFY_URL: 'https://captcha.example/verify' }, { captchaVerifyUrl: 'https://captcha.example/verify' }],
     [{ REDIS_URL: 'rediss://user:p%40ss@[::1]:6380/2' }, { redisUrl: 'rediss://user:p%40ss@[::1]:6380/2' }],
@@ -231,6 +232,7 @@ describe('settings', () => {
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],
+    ['LIVE_CONNECTIONS', ['-1', 'off', '100001']],
     ['REDIS_URL', [
       'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://redis/0#x',
     ]],

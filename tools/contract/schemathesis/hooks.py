@@ -19,7 +19,7 @@ API_KEY = os.environ["WAITLIST_API_KEY"]
 TOKEN = os.environ["WAITLIST_TOKEN"]
 SIGNUPS = ("createSignup", "createWaiter", "submitUser")
 # Public operations that take a key in place of an id. `getWaiter` is the lookup of an earlier generation without a token.
-NAMING = ("createSignup", "getSignup", "resendVerification", "createHeartbeat", "createWaiter", "viewWaitlist", "getWaiter")
+NAMING = ("createSignup", "getSignup", "getPlace", "watchPlace", "resendVerification", "createHeartbeat", "createWaiter", "viewWaitlist", "getWaiter")
 KEPT_WAITLIST = int(os.environ["WAITLIST_ID"])
 
 # Formats that JSON Schema does not know. Their full rule can't be written as a pattern, so the document names them.

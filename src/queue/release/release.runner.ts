@@ -109,7 +109,9 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
    * @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING`
    */
   async runNow(waitlistId: number, write: AccountWrite): Promise<ReleaseRun> {
-    const id = uuidV7();
+    const plannedAt = new Date();
+    // By this clock alone: without a time, ids stay ahead for ever once the clock was.
+    const id = uuidV7({ msecs: plannedAt.getTime() });
     const run = await this.database.pipelinedTransaction(async (session) => {
       const [waitlist, done, isRunning, stored] = await session.all([
         this.queues.lockWhole(waitlistId),
@@ -121,7 +123,8 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
       if (done.has(write.id) && stored) return stored;
       const { count } = requireIdle(waitlist.releasePlan, isRunning);
       const now = new Date();
-      const begun = this.held({ ...newRun(waitlistId, now, count), id, ranAt: now, memberId: write.memberId }, now);
+      const { memberId } = write;
+      const begun = this.held({ ...newRun(waitlistId, plannedAt, count), id, ranAt: now, memberId }, now);
       await session.commit([
         this.runs.insert([begun]),
         this.writes.record(write, { action: 'release_ran', waitlistId, wholeAnswer: { id } }),

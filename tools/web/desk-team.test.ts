@@ -149,7 +149,7 @@ describe('a member', () => {
     });
     await signIn(page, 'vera@example.com', PASSWORD, '/desk/1/people');
     await page.getByText('person-1@example.com').first().waitFor();
-    for (const name of ['Let next people in', 'Offer next people a seat', 'Invite a member'])
+    for (const name of ['Let next people in', 'Offer seats', 'Invite a member'])
       assert.equal(await button(page, name).count(), 0);
     assert.equal(await page.getByRole('checkbox').count(), 0);
     await checkPage(page, 'desk-viewer-people');

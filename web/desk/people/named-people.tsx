@@ -5,6 +5,8 @@ import { contactOf, type Person } from './people.queries';
 
 /** So many are drawn. */
 const LISTED_MAX = 1_000;
+/** The library's own items are as wide as their text. */
+const FULL_WIDTH = { itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } } as const;
 
 /** Lists people in a box that scrolls. `rest` says where those are that it leaves out. */
 export function NamedPeople<P extends Person>({
@@ -23,7 +25,7 @@ export function NamedPeople<P extends Person>({
 }) {
   return (
     <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
-      <List size="sm" spacing={4} listStyleType="none">
+      <List size="sm" spacing={4} listStyleType="none" styles={FULL_WIDTH}>
         {people.slice(0, LISTED_MAX).map((person) => (
           <List.Item key={person.uuid}>
             <Group justify="space-between" gap={4}>

@@ -1,16 +1,21 @@
 import { Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { SecretDialog } from '../parts/secret-dialog';
-import { contactOf, renewOfferLink, type WholePerson } from './people.queries';
+import { contactOf, refreshPeople, renewOfferLink, type WholePerson } from './people.queries';
 
 /** Makes a new link for the open offer of a person, and shows it once. */
 export function OfferLinkDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
   const [key] = useState(() => nanoid());
-  const renew = useMutation({ mutationFn: async () => renewOfferLink(person.uuid, key) });
+  const queries = useQueryClient();
+  const renew = useMutation({
+    mutationFn: async () => renewOfferLink(person.uuid, key),
+    // An offer that has ended meanwhile is news, too.
+    onSettled: () => void refreshPeople(queries, person.waitlist_id),
+  });
   const link = renew.data ?? null;
   return (
     <SecretDialog

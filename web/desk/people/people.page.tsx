@@ -43,7 +43,7 @@ export function PeoplePage() {
         {mayChange && (
           <>
             <Button variant="default" onClick={() => open({ kind: 'offer next' })} disabled={isEmpty}>
-              Offer next people a seat
+              Offer seats
             </Button>
             <Button onClick={() => open({ kind: 'let next in' })} disabled={isEmpty}>
               Let next people in

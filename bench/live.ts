@@ -1,7 +1,7 @@
 /**
- * `npm run bench:live`: what people who watch their places cost. With and without them, in turns: signups at full speed,
- * and at a pace the processor time and the memory of the service. While they watch, everyone's place changes every few
- * seconds, and the delay until they see it is measured.
+ * `npm run bench:live`: what people who watch their places cost. With and without them, in turns: signups at full
+ * speed, and at a pace the processor time and the memory of the service. While they watch, everyone's place changes
+ * every few seconds, and the delay until they see it is measured.
  */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** The people who watch their places, a process of its own: opens streams, and tells how late each change reached them. */
+/**
+ * The people who watch their places, a process of its own: opens streams, and tells how late each change reached
+ * them.
+ */
 import { Agent, type ClientRequest, get } from 'node:http';
 
 export type WatcherMessage =

@@ -4,6 +4,7 @@ import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { OfferCodes } from '../../src/queue/offers/offer-codes.js';
 import { dayAfter, dayOf } from '../../src/queue/order/day-counts.js';
 import { makeOffers } from '../../src/queue/write/commands/make-offers.js';
+import { beginOffer } from '../../src/queue/write/commands/time-offers.js';
 import { returnWaiters } from '../../src/queue/write/commands/return.js';
 import { weeksBefore } from '../../src/signup/estimate.js';
 import type { PlaceDto } from '../../src/signup/place.dto.js';
@@ -123,6 +124,9 @@ describe('a place', () => {
     const [, ada, bob] = await world.signups(waitlist, 4);
     await offer(waitlist, ada!, bob!);
     const left = { others: null, next_referral_priority: null, estimate: null };
+    // The time begins when the mail was handed over.
+    expect((await placeOf(bob!)).offer_expires_at).toBeNull();
+    await queueOf(service.app).writer.submit(waitlist.id, beginOffer(bob!.uuid, new Date()));
     const offered = await placeOf(bob!);
 
     expect(offered).toMatchObject({ ...left, status: 'offered', priority: 2, joined_priority: 2 });

@@ -17,12 +17,13 @@ const CROWD = 2_300;
 
 let replicas: [Service, ...Service[]];
 let service: Service;
-let stop: () => Promise<void>;
+let group: Awaited<ReturnType<typeof startServices>>;
 beforeAll(async () => {
-  ({ services: replicas, stop } = await startServices());
+  group = await startServices();
+  replicas = group.services;
   [service] = replicas;
 });
-afterAll(() => stop());
+afterAll(() => group.stop());
 
 const path = ({ id }: { id: number }) => `/api/v1/waitlist/${id}/release`;
 const list = async (waitlist: OwnedWaitlist, query: CallOptions['query'] = {}): Promise<Answer> =>

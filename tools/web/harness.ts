@@ -93,8 +93,8 @@ export class Stage {
       if (!allowed.includes(new URL(request.url()).origin)) complain(`It requests ${request.url()}`);
     });
     page.on('response', (response) => {
-      // A refused call or form is part of a journey; a missing file never is.
-      const isFile = !['document', 'fetch', 'xhr'].includes(response.request().resourceType());
+      // A refused call, form or stream is part of a journey; a missing file never is.
+      const isFile = !['document', 'eventsource', 'fetch', 'xhr'].includes(response.request().resourceType());
       if (isFile && response.status() >= 400) complain(`${response.url()} answers ${response.status()}`);
     });
     page.on('console', (message) => {

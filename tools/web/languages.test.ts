@@ -61,14 +61,24 @@ async function look(page: Page, language: string, name: string, root = 'html'): 
   assert.deepEqual(await cutButtons(page), [], `${language}, ${name}: a button cuts its text`);
 }
 
-/** The page of an offer: open, accepted, and declined. */
+/** The page of an offer, and the private pages of those who get it: before, meanwhile, and after. */
 async function lookAtOffers(page: Page, language: string, waitlistId: number): Promise<void> {
   const people = ['accept', 'decline'].map((answer) => `${answer}-${language}@example.com`);
-  for (const email of people)
-    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: waitlistId, email } });
+  const join = (fields: object) =>
+    call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: waitlistId, ...fields } });
+  const signups: Record<string, unknown>[] = [];
+  for (const email of people) signups.push(await join({ email }));
+  const privatePages = signups.map(({ uuid }) => `${stage.service.url}/waitlist/${waitlistId}/status/${String(uuid)}`);
+  await join({ email: `friend-${language}@example.com`, referral_link: signups[1]?.referral_link });
+  await page.goto(privatePages[1]!);
+  assert.equal(await page.locator('.waitlist-why li').count(), 2);
+  await look(page, language, 'explained');
   const token = await logIn(stage.service);
   await call(stage.service, 'POST', `/api/v1/waitlist/${waitlistId}/offer`, { body: { count: people.length }, token });
   for (const [index, name] of ['accepted', 'declined'].entries()) {
+    await page.goto(privatePages[index]!);
+    await page.locator('.waitlist-resend').waitFor();
+    await look(page, language, 'offered');
     const address = `${stage.service.url}${(await mail.mailsTo(people[index]!)).at(-1)?.offerLink ?? ''}`;
     await page.goto(address);
     await look(page, language, 'offer');
@@ -76,6 +86,8 @@ async function lookAtOffers(page: Page, language: string, waitlistId: number): P
     await page.locator('.waitlist-answers').waitFor({ state: 'detached' });
     await page.goto(address);
     await look(page, language, `offer-${name}`);
+    await page.goto(privatePages[index]!);
+    await look(page, language, name);
   }
 }
 

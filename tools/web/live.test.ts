@@ -18,8 +18,8 @@ const join = (waitlist_id: number, fields: object = {}) =>
   call(stage.service, 'POST', '/api/v1/signup', {
     body: { waitlist_id, email: `${randomUUID()}@example.com`, ...fields },
   });
-const asOwner = async (method: string, path: string, body: object) =>
-  call(stage.service, method, path, { body, token: await logIn(stage.service) });
+const asOwner = async (method: string, path: string, body: object, status = 200) =>
+  call(stage.service, method, path, { body, token: await logIn(stage.service), status });
 const addressOf = (id: number, { uuid }: Record<string, unknown>) =>
   `${stage.service.url}/waitlist/${id}/status/${String(uuid)}`;
 const isStream = (request: Request) => request.resourceType() === 'eventsource';
@@ -102,7 +102,7 @@ test('tells people who were erased that there is no such page', async () => {
   const ada = await join(id);
   const page = await follow(addressOf(id, ada));
 
-  await asOwner('DELETE', '/api/v1/signup', { waitlist_id: id, signups: [{ uuid: ada.uuid }] });
+  await asOwner('DELETE', '/api/v1/signup', { waitlist_id: id, signups: [{ uuid: ada.uuid }] }, 204);
 
   await heading(page, 'Page not found').waitFor();
 });

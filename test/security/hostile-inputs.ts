@@ -491,7 +491,7 @@ const statistics: HostileInput[] = [
   ),
   ...queries(
     `${WAITLIST}/{id}/mail_preview?`,
-    { kind: { 'no kind': ['offer', '../welcome', "welcome' OR 1=1"] } },
+    { kind: { 'no kind': ['newsletter', '../welcome', "welcome' OR 1=1"] } },
     OWNER,
   ),
   ...queries(`${WAITLIST}/{id}/reorder?`, { spots_to_move_upon_referral: { ...NUMBER, 'too many': ['10001'] } }, OWNER),
@@ -599,6 +599,7 @@ const offboarding: HostileInput[] = [
 ];
 
 const SETTINGS = {
+  offers: { hours: 24 },
   waitlist_name: 'Hostile',
   waitlist_url_location: 'https://example.com/',
   required_contact: {},

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
+import { write } from '../../src/platform/database/session.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { Authenticator } from '../support/authenticator.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
@@ -206,6 +207,45 @@ onServer(
         { status: 'waiting', seq: 1, verified: true },
       ]);
       await expectSound(waitlist, 2);
+    });
+
+    it('of offers, their answers and a return carries each out once', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const people = await world.signups(waitlist, 3);
+      const { writer, reader, codes, sweeper } = queueOf(app);
+      const { id } = waitlist;
+      const made = [codes.make(), codes.make()];
+      const origin = { requestId: randomUUID() };
+      const [ada, eve, bob] = people.map(({ uuid }) => uuid) as [string, string, string];
+
+      const offered = await losing(() =>
+        writer.submit(id, commands.makeOffers({ selection: { next: 2 }, codes: made }, operatorWrite(1))),
+      );
+      const accepted = await losing(() =>
+        writer.submit(id, commands.answerOffer(made[0]!.codeHash!, 'accepted', origin)),
+      );
+      const declined = await losing(() =>
+        writer.submit(id, commands.answerOffer(made[1]!.codeHash!, 'declined', origin)),
+      );
+      const returned = await losing(() => writer.submit(id, commands.returnWaiters([ada, eve, bob], operatorWrite(1))));
+
+      expect([offered.uuids, accepted, declined, returned.uuids]).toEqual([
+        [ada, eve],
+        { uuid: ada, state: 'accepted' },
+        { uuid: eve, state: 'declined' },
+        [ada, eve],
+      ]);
+      expect(await reader.getWaitlist(id)).toMatchObject({ active: 3, offered: 0, offboarded: 0, seatsTaken: 0 });
+
+      await writer.submit(id, commands.makeOffers({ selection: { next: 1 }, codes: [codes.make()] }, operatorWrite(1)));
+      await app
+        .get(Database)
+        .one(write("UPDATE offer SET due_at = '2026-01-01', expires_at = '2026-01-01' WHERE state = 0"));
+      await losing(() => sweeper.sweep());
+
+      expect(await reader.findByUuids(id, [ada])).toMatchObject([{ removedReason: 'expired', removedPriority: 0 }]);
+      await expectSound(waitlist, 3);
     });
 
     it('of an erasure is answered with the erased people', async () => {

@@ -1,8 +1,8 @@
 /**
  * Runs the blocks of docs/tour.md in bash, as a reader pastes them, against a running service: `npm run tour --
- * http://localhost:3000`, with OWNER_EMAIL and OWNER_PASSWORD. It checks the fields and types of each answer of the
- * six operations against the specification (sections 2.1 to 2.4), and those of offers, places and members. The tour
- * deletes its waitlist at the end. It exits with 1 if anything differs.
+ * http://localhost:3000`, with OWNER_EMAIL and OWNER_PASSWORD. It checks the fields and types of each answer of the six
+ * operations against the specification (sections 2.1 to 2.4), and those of offers, places and members. The tour deletes
+ * its waitlist at the end. It exits with 1 if anything differs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -14,7 +14,11 @@ import { OFFER_STATES, type OfferState } from '../../src/queue/offers/offer.js';
 import { dayOf } from '../../src/queue/order/day-counts.js';
 import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/record/waiter.js';
 import { CREDITS, type RemovedReason, STATUSES } from '../../src/queue/record/waiter.entity.js';
+import { ReleaseRunner } from '../../src/queue/release/release.runner.js';
+import type { ReleaseRun } from '../../src/queue/release/release-run.js';
 import type { OfferRules } from '../../src/queue/settings/offer-rules.js';
+import { ReleaseDueTable } from '../../src/queue/settings/release-due.table.js';
+import type { ReleasePlan } from '../../src/queue/settings/release-plan.js';
 import { type Verification, VERIFICATIONS } from '../../src/queue/settings/waitlist.entity.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
@@ -23,7 +27,7 @@ import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { NO_OWNER, Replica } from '../support/service-process.js';
+import { NO_OWNER, Replica, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 10;
@@ -47,6 +51,7 @@ const MAIL = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'test@example.com' };
 /** Somebody who lets this many offers expire is out. */
 const EXPIRED_MAX = 3;
 const HOUR_MS = 3_600_000;
+const HOURLY = { every: 'hour', weekdays: null, at: null, time_zone: 'UTC', until: null } as const;
 /** A domain of throwaway mailboxes. */
 const THROWAWAY = 'mailinator.com';
 
@@ -83,6 +88,13 @@ type Command =
   /** The time of their offers is over. `isLate`: they answer before the sweep comes. */
   | (ToPeople<'expire'> & { readonly isLate: boolean })
   | ToPeople<'return'>
+  /** A run of a plan with this many seats more than are taken now. `isPlanned`: by its time, else by hand. */
+  | {
+      readonly kind: 'release';
+      readonly count: number;
+      readonly free: number | null;
+      readonly isPlanned: boolean;
+    }
   | { readonly kind: 'rule'; readonly onExpiry: OfferRules['on_expiry'] }
   | { readonly kind: 'verification'; readonly verification: Verification }
   | { readonly kind: 'advance'; readonly people: readonly number[]; readonly spots: number }
@@ -134,6 +146,8 @@ interface EntryPoint {
   ): Promise<true | null>;
   /** Offers a seat to these people, or to this many of the first. */
   offer(waitlist: OwnedWaitlist, to: readonly string[] | number): Promise<readonly Offered[] | null>;
+  /** Runs the release plan now, and returns the number of its offers. */
+  release(waitlist: OwnedWaitlist): Promise<number | null>;
   /** Answers an offer by its code, and returns the state that it has then. */
   answer(waitlist: OwnedWaitlist, code: string, answer: 'accepted' | 'declined'): Promise<OfferState | null>;
   /** Returns the uuids of those who came back. */
@@ -216,6 +230,15 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('answer'), people, isDisputed: fc.boolean() }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('expire'), people, isLate: fc.boolean() }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('return'), people }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('release'),
+        count: fc.integer({ min: 1, max: 30 }),
+        free: fc.oneof(fc.constant(null), fc.integer({ min: -2, max: 20 })),
+        isPlanned: fc.boolean(),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('rule'), onExpiry: fc.constantFrom('out', 'end') }) },
     {
       weight: 2,
@@ -400,6 +423,10 @@ function queueModule(next: () => Service): EntryPoint {
       const places = new Map(found.map(({ uuid, priority }) => [uuid, priority]));
       return uuids.map((uuid) => ({ uuid, place: places.get(uuid)! }));
     },
+    release: async ({ id }) => {
+      const run = await next().app.get(ReleaseRunner).runNow(id, operatorWrite(1));
+      return run.offered;
+    },
     answer: async ({ id }, code, answer) => {
       const command = commands.answerOffer(hashOf(code), answer, { requestId: randomUUID() });
       return (await writer().submit(id, command)).state;
@@ -467,6 +494,10 @@ function http(
       const answer = await ask('POST', `/api/v1/waitlist/${id}/offer`, body, token);
       const made: readonly { readonly uuid: string; readonly priority: number }[] | null = answer && answer.body;
       return made && made.map(({ uuid, priority }) => ({ uuid, place: priority }));
+    },
+    release: async ({ id, owner: { token } }) => {
+      const answer = await ask('POST', `/api/v1/waitlist/${id}/release`, {}, token);
+      return answer && answer.body.offered;
     },
     answer: async ({ id, owner: { token } }, code, wanted) => {
       const path = `/waitlist/${id}/offer/${code}/${wanted === 'accepted' ? 'accept' : 'decline'}`;
@@ -683,6 +714,34 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       departures += made;
       for (const [index, person] of chosen.slice(0, made).entries()) {
         Object.assign(person, { status: 'offered', lastPosition: places[index] });
+        person.offers.push('open');
+      }
+    } else if (command.kind === 'release') {
+      const before = active();
+      const { count, free, isPlanned } = command;
+      const taken = people.filter(
+        (person) => !isErased(person) && (person.status === 'offered' || person.removedReason === 'accepted'),
+      ).length;
+      const seats = free === null ? null : Math.max(1, taken + free);
+      const earlier = new Set((await runs()).map((run) => run.id));
+      await plan({ ...HOURLY, count, seats, is_active: isPlanned });
+      const answer = isPlanned ? await runPlanned() : await entryPoint.release(waitlist);
+      await settle();
+      await endRuns();
+      await plan(null);
+      const ran = (await runs()).filter((run) => !earlier.has(run.id));
+      const made = Math.min(before.length, count * ran.length, seats === null ? Infinity : Math.max(0, seats - taken));
+      if (!isPlanned) expect(answer === null ? [0, 1] : [1]).toContain(ran.length);
+      if (answer !== null) expect(answer).toBe(made);
+      expect(ran.map(({ state }) => state)).toEqual(ran.map(() => 'done'));
+      expect(ran.reduce((sum, { offered }) => sum + offered, 0)).toBe(made);
+      const stored = await Promise.all(before.map(findByUuid));
+      expect(stored.map(({ status, priority }) => [status, status === 'offered' ? priority : null])).toEqual(
+        before.map((_, index) => (index < made ? ['offered', index % count] : ['waiting', null])),
+      );
+      departures += made;
+      for (const [index, person] of before.slice(0, made).entries()) {
+        Object.assign(person, { status: 'offered', lastPosition: index % count });
         person.offers.push('open');
       }
     } else if (command.kind === 'answer') {
@@ -1088,6 +1147,44 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     );
     const counted = days.reduce((sum, { offered }) => sum + offered, 0);
     expect(counted).toBe(people.reduce((sum, { offers }) => sum + offers.length, 0));
+  }
+
+  async function runs(): Promise<readonly ReleaseRun[]> {
+    return (await next().app.get(ReleaseRunner).list(id, { afterId: null, limit: 100 })).runs;
+  }
+
+  /** Replaces the release plan. */
+  async function plan(releasePlan: ReleasePlan | null): Promise<void> {
+    await queue().writer.configure(id, { releasePlan }, operatorWrite(1));
+  }
+
+  /** Lets the last full hour come: as if the plan had been saved before it. */
+  async function runPlanned(): Promise<null> {
+    const { app } = next();
+    const saved = new Date(Date.now() - HOUR_MS + 1);
+    const { releasePlan } = await queue().reader.getWaitlist(id);
+    const older = { ...releasePlan!, saved_at: saved.toISOString() };
+    const database = app.get(Database);
+    await database.all([
+      write('UPDATE waitlist SET release_plan = ? WHERE id = ?', [JSON.stringify(older), id]),
+      app.get(ReleaseDueTable).note(id, older, saved),
+    ]);
+    await Promise.all([next().app.get(ReleaseRunner).look(), next().app.get(ReleaseRunner).look()]);
+    return null;
+  }
+
+  /** Other processes go on with the runs of a process that may be killed, or still at work. */
+  async function endRuns(): Promise<void> {
+    const silent = write("UPDATE release_run SET heartbeat_at = ? WHERE waitlist_id = ? AND state = 'running'", [
+      toSqlTime(new Date(0)),
+      id,
+    ]);
+    await until(async () => {
+      if ((await runs()).every(({ state }) => state !== 'running')) return true;
+      await next().app.get(Database).one(silent);
+      await next().app.get(ReleaseRunner).look();
+      return false;
+    });
   }
 
   /** The codes of the open offers of people. */

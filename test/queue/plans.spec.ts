@@ -524,11 +524,12 @@ describe('the plans of the frequent statements', () => {
 
   /** Lets the time of these people's offers be over. */
   async function endTime(id: number, uuids: readonly string[]): Promise<void> {
+    const database = service.app.get(Database);
     const over = toSqlTime(new Date(Date.now() - 60_000));
-    await service.app.get(Database).one(
+    await database.one(
       write(
-        `UPDATE offer SET expires_at = ?, due_at = ? WHERE waitlist_id = ? AND state = 0
-           AND waiter_uuid IN (${placeholders(uuids.length)})`,
+        `UPDATE offer ${database.dialect.byIndex('offer_waiter')} SET expires_at = ?, due_at = ?
+         WHERE waitlist_id = ? AND state = 0 AND waiter_uuid IN (${placeholders(uuids.length)})`,
         [over, over, id, ...uuids],
       ),
     );

@@ -178,6 +178,32 @@ describe('an offer', () => {
     });
   });
 
+  describe('by the rules of the waitlist', () => {
+    it('has defaults, and in a change the rules that are left out keep their value', async () => {
+      const waitlist = await service.world.waitlist();
+      const change = async (offers: object) =>
+        (await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { offers }, { token: waitlist.owner.token }))
+          .body as WaitlistDto;
+
+      expect(waitlist.offers).toEqual({ hours: 48, on_expiry: 'out', url: null });
+      const url = 'https://app.example.com/welcome?a=b#c';
+      expect((await change({ url })).offers).toEqual({ hours: 48, on_expiry: 'out', url });
+      expect((await change({ hours: null, on_expiry: 'end' })).offers).toEqual({ hours: null, on_expiry: 'end', url });
+      expect((await change({ url: null })).offers).toEqual({ hours: null, on_expiry: 'end', url: null });
+      expect((await view(waitlist)).offers).toEqual({ hours: null, on_expiry: 'end', url: null });
+      const [offered] = await offer(waitlist, { signups: named([await service.world.signup(waitlist)]) });
+      expect(offered!.offer_expires_at).toBeNull();
+    });
+
+    it('keeps them to the owner', async () => {
+      const waitlist = await service.world.waitlist({ offers: { url: 'https://app.example.com/secret' } });
+
+      const { text } = await service.api.get(`/api/v1/waitlist/${waitlist.id}`);
+
+      expect(text).not.toContain('offers');
+    });
+  });
+
   describe('in what others see', () => {
     it('keeps the place in public answers, with the time and without the link', async () => {
       const { waitlist, people } = await full(2);

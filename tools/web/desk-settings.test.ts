@@ -71,6 +71,8 @@ test('each tab has an address, works by keyboard, and shows nothing that hinders
     referrals: 'Referrals',
     trust: 'Trust',
     mails: 'Mails',
+    offers: 'Offers',
+    release: 'Release plan',
     appearance: 'Appearance',
     keys: 'Keys',
     webhooks: 'Webhooks',

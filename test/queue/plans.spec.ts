@@ -177,10 +177,11 @@ describe('the plans of the frequent statements', () => {
       const { id } = crowd;
       const write = () => operatorWrite(1);
       const codes = Array.from({ length: CALLERS }, () => queue.codes.make());
-      const selection = { uuids: (await middle(crowd)).map(({ uuid }) => uuid) };
+      const people = (await middle(crowd)).slice(0, CALLERS / 2);
+      const selection = { uuids: people.map(({ uuid }) => uuid) };
       const { uuids } = await queue.writer.submit(id, commands.makeOffers({ selection, codes }, write()));
       const [erased = '', another = '', begun = '', ...others] = uuids;
-      const answers = codes.slice(3, CALLERS / 2).map(({ codeHash }, index) => {
+      const answers = codes.slice(3, CALLERS / 4).map(({ codeHash }, index) => {
         const answer = index % 2 === 0 ? 'accepted' : 'declined';
         return queue.writer.submit(id, commands.answerOffer(codeHash!, answer, { requestId: 'request' }));
       });

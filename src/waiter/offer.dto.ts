@@ -27,15 +27,17 @@ export class MakeOffersDto {
   })
   count?: number;
 
-  @NotWith('count')
+  @NotWith('count', null)
   @NestedList(SignupUuidDto, {
     optional: true,
+    // Generated Java clients send an empty list unless null is allowed.
+    nullable: true,
     minItems: 1,
     maxItems: RECORDS_PER_CALL_MAX,
     description: 'The Waiters who get an offer, by `uuid`, in place of `count`. Those who are not waiting are ignored.',
     example: undefined,
   })
-  signups?: SignupUuidDto[];
+  signups?: SignupUuidDto[] | null;
 
   @WholeNumber({
     ...HOURS,

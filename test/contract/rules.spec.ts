@@ -170,7 +170,7 @@ const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === unde
 const isOneSelection: MoreRules = ({ waiters, offboard_next: next }) => waiters === undefined || next === undefined;
 
 /** The service asks for one of them. */
-const isOneOffer: MoreRules = ({ count, signups }) => count === undefined || signups === undefined;
+const isOneOffer: MoreRules = ({ count, signups }) => count === undefined || !signups;
 
 const isSound: MoreRules = ({ required_contact: { email, phone } = {}, questions = [] }) => {
   const live = questions.filter((question) => !question.soft_deleted);

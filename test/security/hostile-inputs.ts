@@ -846,7 +846,11 @@ const records: HostileInput[] = [
       call,
       { signups: NAMED.signups, dry_run: true },
       {
-        signups: { ...wrongType('list'), 'no items': [[]], 'too many items': [Array(1001).fill({ uuid: '{uuid}' })] },
+        signups: {
+          ...(call.endsWith('/offer') ? wrongType('list', 'null') : wrongType('list')),
+          'no items': [[]],
+          'too many items': [Array(1001).fill({ uuid: '{uuid}' })],
+        },
         'signups[0]': wrongType('object'),
         'signups[1].uuid': { 'left out': [undefined], ...wrongType('text'), ...NO_UUID },
       },

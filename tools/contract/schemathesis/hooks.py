@@ -292,7 +292,7 @@ def _breaks_a_rule_between_fields(case):
         key = {**query, **body}.get("api_key", API_KEY)
         if isinstance(key, str) and key.strip(" \ufeff\t\r\n\v\f\u00a0\u2028\u2029") == "":
             return True
-    if _id_of(case) == "makeOffers" and ("count" in body) == ("signups" in body):
+    if _id_of(case) == "makeOffers" and ("count" in body) == (body.get("signups") is not None):
         return True
     # A name of spaces or marks conforms to the schema, but finds nobody.
     if isinstance(query.get("name"), str) and not any(character.isprintable() and not character.isspace() for character in query["name"]):

@@ -1,20 +1,19 @@
-import { type Catalog, type CountedKey, ENGLISH, OWN_PAIRS, type TextKey } from './texts.js';
+import { type Catalog, type CountedKey, ENGLISH, type OwnPairKey, ownPairKey, type TextKey } from './texts.js';
 
 /** The texts that an owner can replace, by their keys in the setting `texts`. Mails are worded elsewhere. */
-export type OwnTextKey = Exclude<TextKey, `mail_${string}`> | (typeof OWN_PAIRS)[CountedKey][number];
+export type OwnTextKey = Exclude<TextKey, `mail_${string}`> | OwnPairKey;
 
 /** The entry of a catalog that each stands for. */
 const ENTRIES = entriesOfOwnKeys();
 export const OWN_TEXT_KEYS = Object.keys(ENTRIES) as readonly OwnTextKey[];
 
 function entriesOfOwnKeys(): Readonly<Record<string, string>> {
-  const pairs = Object.entries(OWN_PAIRS).flatMap(([base, [one, many]]) => [
-    [`${base}_one`, one],
-    [`${base}_other`, many],
-  ]);
-  const own = new Map(pairs as [string, string][]);
   const entries = Object.keys(ENGLISH.entries).filter((entry) => !entry.startsWith('mail_'));
-  const keys = entries.map((entry) => [own.get(entry) ?? entry, entry]);
+  const keys = entries.map((entry) => {
+    const [, base, plural] = /^(\w+)_(one|other)$/.exec(entry) ?? [];
+    const isCounted = base !== undefined && `${base}_other` in ENGLISH.entries;
+    return [isCounted ? ownPairKey(base as CountedKey, plural === 'one') : entry, entry];
+  });
   return Object.fromEntries([...keys, ['purpose', ''], ['introduction', '']]) as Record<string, string>;
 }
 

@@ -3,9 +3,10 @@ import { Explanation } from './explanation.js';
 import { PageName } from './header.js';
 import { type Leave, Leaving } from './leaving.js';
 import type { Place } from './model.js';
+import { OfferNote } from './offer-note.js';
 import { StatusView, type StatusProps } from './status.js';
 
-interface PrivatePageProps extends Omit<StatusProps, 'heading' | 'explanation'> {
+interface PrivatePageProps extends Omit<StatusProps, 'heading' | 'explanation' | 'offer'> {
   readonly place: Place;
   /** The address of the events of the place; omitted where the page stays as it is. */
   readonly events?: string | null;
@@ -27,6 +28,7 @@ export function PrivatePage({ waitlist, status, leaders, texts, place, events, l
         leaders={leaders}
         texts={texts}
         explanation={explanation}
+        offer={<OfferNote waitlist={waitlist} status={status} leaders={leaders} texts={texts} {...own} />}
         {...own}
       />
       {status.status === 'waiting' && <p class="waitlist-note waitlist-bookmark">{texts.text('bookmark')}</p>}

@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import type { Leader, PublicWaitlist, Status } from './model.js';
-import { momentIn } from './moment.js';
 import type { Texts } from './texts.js';
 import { isolated } from './typed-address.js';
 
@@ -26,6 +25,8 @@ export interface StatusProps {
   readonly texts: Texts;
   /** Omitted if there is no email to send to, or the widget does not know it. */
   readonly resend?: Resend | undefined;
+  /** What the page says of an open offer. Omitted in the widget. */
+  readonly offer?: ComponentChildren;
   /** How the place came about. Omitted in the widget. */
   readonly explanation?: ComponentChildren;
   /** The email as it was typed, where the page knows it; the server's pages do not. */
@@ -37,8 +38,7 @@ export interface StatusProps {
 /** The place of a person who joined, and the link to share. */
 export function StatusView(props: StatusProps) {
   const { waitlist, status, leaders, ownIndex, texts, resend, explanation, heading: Heading = 'h1' } = props;
-  if (isOffered(status)) return <Offered {...props} />;
-  if (isTurnedAway(status)) return <TurnedAway {...props} />;
+  if (isOffered(status) || isTurnedAway(status)) return <Offered {...props} />;
   if (status.status === 'offboarded') return <YourTurn {...props} />;
   if (status.status === 'pending') return <CheckMail {...props} />;
   const { text, count } = texts;
@@ -65,12 +65,16 @@ export function StatusView(props: StatusProps) {
 
 /** What the page says first, which is its title too. */
 export function headingOf({ sends_mail: sendsMail = true }: PublicWaitlist, status: Status, { text }: Texts): string {
-  if (isOffered(status)) return text(isOver(status) ? 'offer_expired' : 'offer_open');
-  if (isTurnedAway(status)) return text(`offer_${status.removed_reason}`);
+  if (isOffered(status) || isTurnedAway(status)) return offerHeading(status, text);
   if (status.status === 'offboarded') return text('your_turn');
   // Not where the service has lost its mail server since.
   if (status.status === 'pending') return text(sendsMail ? 'check_mail' : 'no_mail');
   return text('place', { place: status.priority + 1 });
+}
+
+function offerHeading(status: Status, text: Texts['text']): string {
+  const end = isTurnedAway(status) ? status.removed_reason : isOver(status) ? 'expired' : 'open';
+  return text(`offer_${end}`);
 }
 
 function isOffered({ status }: Status): boolean {
@@ -87,33 +91,13 @@ function isTurnedAway(status: Status): status is Status & { readonly removed_rea
   return status.removed_reason === 'declined' || status.removed_reason === 'expired';
 }
 
-/** The link itself is in the mail alone, because anybody may have the private page. */
-function Offered({ waitlist, status, texts, resend, heading: Heading = 'h1' }: StatusProps) {
-  const { text, lang } = texts;
-  const { offer_expires_at: until } = status;
-  const { sends_mail: sendsMail = true, required_contact: contact } = waitlist;
-  const isMailed = sendsMail && (resend !== undefined || contact.email === 'required');
+/** What is said to those who have an offer, or did not take it. */
+function Offered({ status, texts: { text }, offer, heading: Heading = 'h1' }: StatusProps) {
   return (
     <div class="waitlist-status">
-      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
-      {!isOver(status) && (
-        <>
-          {until !== null && (
-            <p class="waitlist-ahead">{text('offer_until', { until: momentIn(lang, new Date(until)) })}</p>
-          )}
-          <p class="waitlist-ahead">{text(isMailed ? 'offered_text' : 'offered_no_mail')}</p>
-          {resend && <ResendForm {...resend} hint={text('offered_hint')} button={text('offered_button')} />}
-        </>
-      )}
-    </div>
-  );
-}
-
-function TurnedAway({ waitlist, status, texts, heading: Heading = 'h1' }: StatusProps) {
-  return (
-    <div class="waitlist-status">
-      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
-      <p class="waitlist-ahead">{texts.text('removed_text')}</p>
+      <Heading class="waitlist-place">{offerHeading(status, text)}</Heading>
+      {isOffered(status) && !isOver(status) && (offer ?? <p class="waitlist-ahead">{text('offered_text')}</p>)}
+      {isTurnedAway(status) && <p class="waitlist-ahead">{text('removed_text')}</p>}
     </div>
   );
 }
@@ -134,12 +118,12 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Status
 }
 
 /** Shown until a pending person clicks the link in the mail. */
-function CheckMail({ waitlist, status, texts, resend, address, heading: Heading = 'h1' }: StatusProps) {
+function CheckMail({ waitlist, texts, resend, address, heading: Heading = 'h1' }: StatusProps) {
   const { text } = texts;
   const { sends_mail: isMailed = true } = waitlist;
   return (
     <div class="waitlist-status">
-      <Heading class="waitlist-place">{headingOf(waitlist, status, texts)}</Heading>
+      <Heading class="waitlist-place">{text(isMailed ? 'check_mail' : 'no_mail')}</Heading>
       <p class="waitlist-ahead">{text(isMailed ? 'check_mail_text' : 'no_mail_text')}</p>
       {address === undefined ? (
         // A script fills it in, if it knows the address: see typed-address.ts.
@@ -152,7 +136,7 @@ function CheckMail({ waitlist, status, texts, resend, address, heading: Heading 
   );
 }
 
-function ResendForm({ hint, button, ...form }: Resend & { readonly hint: string; readonly button: string }) {
+export function ResendForm({ hint, button, ...form }: Resend & { readonly hint: string; readonly button: string }) {
   return (
     <form class="waitlist-resend" method="post" action={form.action} onSubmit={form.onSubmit}>
       <p class="waitlist-note">{hint}</p>

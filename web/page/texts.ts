@@ -19,16 +19,13 @@ export type CountedKey = BaseOf<keyof typeof english>;
 /** All others. The last two are empty until the owner writes them: the use of the data, and a text below the title. */
 export type TextKey = Exclude<keyof typeof english, `${CountedKey}_${'one' | 'other'}`> | 'purpose' | 'introduction';
 
+type OneKey<Key extends string> = Key extends `${infer Single}s` ? `one_${Single}` : `one_${Key}`;
 /** As an owner writes a text that counts: one for 1, one for every other number. */
-export const OWN_PAIRS = {
-  in_line: ['one_in_line', 'many_in_line'],
-  ahead: ['one_ahead', 'many_ahead'],
-  spots: ['one_spot', 'many_spots'],
-  referrals: ['one_referral', 'many_referrals'],
-  moved_up: ['one_moved_up', 'many_moved_up'],
-  others_up: ['one_others_up', 'many_others_up'],
-  others_back: ['one_others_back', 'many_others_back'],
-} as const satisfies Record<CountedKey, readonly [one: string, many: string]>;
+export type OwnPairKey = OneKey<CountedKey> | `many_${CountedKey}`;
+
+export function ownPairKey(key: CountedKey, isOne: boolean): OwnPairKey {
+  return (isOne ? `one_${key.replace(/s$/, '')}` : `many_${key}`) as OwnPairKey;
+}
 
 /** A plural category of CLDR, and whether the number is 1. Several numbers share one. */
 export type Plural = `${'1' | ''}${Intl.LDMLPluralRule}`;
@@ -66,9 +63,8 @@ export function textsOf({ lang, texts }: Pick<PublicWaitlist, 'lang' | 'texts'>,
       return value === undefined ? placeholder : typeof value === 'number' ? numbers.format(value) : value;
     });
   const counted = (key: CountedKey, plural: Plural, count: string) => {
-    const [one, many] = OWN_PAIRS[key];
     const entry = entries[`${key}_${plural.replace('1', '')}`] ?? entries[`${key}_other`] ?? '';
-    return filled(texts[plural.startsWith('1') ? one : many] ?? entry, { count });
+    return filled(texts[ownPairKey(key, plural.startsWith('1'))] ?? entry, { count });
   };
   return {
     lang: shown,

@@ -29,7 +29,7 @@ FROM node:24-bookworm-slim AS init
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
 
 FROM node:24-bookworm-slim
-ARG VERSION=0.3.0-dev
+ARG VERSION=0.3.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="waitlist-service" \
       org.opencontainers.image.description="An open, self-hosted waitlist service: exact positions in the queue" \

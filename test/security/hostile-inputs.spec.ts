@@ -213,8 +213,8 @@ describe('nobody sets', () => {
     for (const waitlist of [created, changed]) {
       expect(waitlist.statistics).toEqual({
         current_signups: 0,
-        offered_signups: 0,
         offboarded_signups: 0,
+        offered_signups: 0,
         total_signups: 0,
         referred_signups: 0,
         pending_signups: 0,

@@ -607,7 +607,6 @@ const SETTINGS = {
   fraud: {},
   mails: { verification: {}, welcome: {}, your_turn: {} },
   captcha: { provider: 'turnstile', site_key: 'site-key', secret: 'the-secret' },
-  offers: { hours: 48, on_expiry: 'out', url: 'https://example.com/in' },
   release_plan: { every: 'day', weekdays: [1], at: '09:00', time_zone: 'Europe/Berlin', count: 50 },
 };
 const SETTING_FAULTS: Fields = {

@@ -105,9 +105,8 @@ export function endOffer(
   offer: Offer,
   wanted: 'accepted' | 'declined' | 'expired',
 ): OfferState {
-  const reached = stateAt(offer, state.at);
   if (offer.state !== 'open') return offer.state;
-  const end = reached === 'expired' ? 'expired' : wanted;
+  const end = stateAt(offer, state.at) === 'expired' ? 'expired' : wanted;
   const at = end === 'expired' ? (offer.expiresAt ?? state.at) : state.at;
   const acceptedAt = end === 'accepted' ? at : null;
   storeOffer(state, { ...offer, state: end, sealedCode: null, dueAt: null, endedAt: at, acceptedAt });
@@ -117,8 +116,14 @@ export function endOffer(
     enterQueue(state, record);
   } else {
     const { removedPriority } = record;
-    const columns = { status: 'offboarded', removedAt: at, removedPriority, removedReason: end, offerExpiresAt: null };
-    changeStatus(state, new Map([[record, columns as typeof columns & { status: 'offboarded' }]]));
+    const left = {
+      status: 'offboarded',
+      removedAt: at,
+      removedPriority,
+      removedReason: end,
+      offerExpiresAt: null,
+    } as const;
+    changeStatus(state, new Map([[record, left]]));
   }
   emit(state, EVENTS[end], record.uuid);
   if (end === 'accepted') mailTurn(state, record);

@@ -208,7 +208,12 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), [...PAGED_WITH, 'name']), isPageOfSearch],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), ['search', 'credit', 'name']), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
-  [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}'), isPageOfNames],
+  [ListSignupsDto, omit(queryOf('/api/v1/signup/waitlist/{waitlist_id}'), 'name'), isPageOfNames],
+  [
+    ListSignupsDto,
+    pick(queryOf('/api/v1/signup/waitlist/{waitlist_id}'), ['name', 'status', 'offset', 'order', 'offboarded_request']),
+    isPageOfNames,
+  ],
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
   [DecideReferralsDto, DecideReferrals!],

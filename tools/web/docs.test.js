@@ -251,6 +251,7 @@ test('lists the operations in the order in which they are used', async () => {
     'Waitlist',
     'Signup',
     'Waiter',
+    'Offer',
     'Webhook',
     'Account',
     'Member',

@@ -1,7 +1,8 @@
 import { Modal, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { mayHaveArrived } from '../problem';
 import { FormButtons } from './form-buttons';
 import { ProblemAlert } from './problem-alert';
@@ -60,6 +61,10 @@ export function ConfirmDialog({
   };
   const cancel = () => close(isUncertain);
   const showsRetry = isUncertain && retryText !== undefined;
+  // On a phone, a notice of an earlier act would cover the buttons.
+  useEffect(() => {
+    if (isOpen) notifications.clean();
+  }, [isOpen]);
   return (
     <Modal
       opened={isOpen}

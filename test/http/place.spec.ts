@@ -124,17 +124,17 @@ describe('a place', () => {
     const [, ada] = await world.signups(waitlist, 2);
     // The time of an offer that is mailed has not begun.
     const bob = await world.signup(waitlist, { email: null, phone: '+14155550123' });
-    await offer(waitlist, ada!, bob!);
+    await offer(waitlist, ada!, bob);
     const left = { others: null, next_referral_priority: null, estimate: null };
     // The time begins when the mail was handed over.
-    await queueOf(service.app).writer.submit(waitlist.id, beginOffer(bob!.uuid, new Date()));
-    const offered = await placeOf(bob!);
+    await queueOf(service.app).writer.submit(waitlist.id, beginOffer(bob.uuid, new Date()));
+    const offered = await placeOf(bob);
 
     expect(offered).toMatchObject({ ...left, status: 'offered', priority: 2, joined_priority: 2 });
     expect(Date.parse(offered.offer_expires_at!)).toBeGreaterThan(Date.now() + 23 * 3_600_000);
 
-    await queueOf(service.app).writer.submit(waitlist.id, returnWaiters([bob!.uuid], operatorWrite(1)));
-    expect(await placeOf(bob!)).toMatchObject({ status: 'waiting', priority: 1, others: 1, offer_expires_at: null });
+    await queueOf(service.app).writer.submit(waitlist.id, returnWaiters([bob.uuid], operatorWrite(1)));
+    expect(await placeOf(bob)).toMatchObject({ status: 'waiting', priority: 1, others: 1, offer_expires_at: null });
   });
 
   it('of an offboarded person is the last one', async () => {

@@ -4,7 +4,7 @@ import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../order/counters.js';
 import { DayChanges, type DayCounts, DERIVED_DAY_FIELDS } from '../order/day-counts.js';
-import { OfferStore } from '../offers/offer.store.js';
+import { type OfferCount, OfferStore } from '../offers/offer.store.js';
 import { Ledger } from '../order/ledger.js';
 import { QueueStore } from '../settings/queue.store.js';
 import { rankKey } from '../order/rank-key.js';
@@ -75,8 +75,7 @@ export class QueueAuditor {
         for (const damage of damageOfTombstone(tombstone)) report(`record ${tombstone.id}: ${damage}`);
         derived.days.countErasure(tombstone.erasedDay);
       });
-      for (const { field, day, count } of await session.one(this.offers.countDays(waitlistId)))
-        derived.days.countOffer(field, day, count);
+      derived.addOffers(await session.one(this.offers.countDays(waitlistId)));
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       if (waitlist.nextPending < derived.nextPending)
@@ -130,14 +129,13 @@ export class QueueAuditor {
         note(tombstone.id, damageOfTombstone(tombstone));
         derived.days.countErasure(tombstone.erasedDay);
       });
-      for (const { field, day, count } of await session.one(this.offers.countDays(waitlistId)))
-        derived.days.countOffer(field, day, count);
+      derived.addOffers(await session.one(this.offers.countDays(waitlistId)));
       const damages = Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`);
       if (damages.length > 0) throw refusal(waitlistId, damages);
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       const nextPending = Math.max(waitlist.nextPending, derived.nextPending);
       derived.openEnd(nextSeq);
-      // No record tells them.
+      // Departures cannot be derived, so the stored counts are kept.
       for (const { day, departed } of await session.one(this.ledger.findDays(waitlistId)))
         derived.days.countDeparture(day, departed);
       await session.commit([
@@ -242,6 +240,10 @@ class Derived {
     this.counters.count(record, isActive, 1);
     this.totals[isActive ? 'active' : 'offboarded'] += 1;
     if (isReferred) this.totals[isActive ? 'referredActive' : 'referredOffboarded'] += 1;
+  }
+
+  addOffers(counts: readonly OfferCount[]): void {
+    for (const { field, day, count } of counts) this.days.countOffer(field, day, count);
   }
 
   openEnd(nextSeq: number): void {

@@ -197,7 +197,7 @@ export class DueMailStore {
     return this.mails.update({ id }, change);
   }
 
-  /** Drops the other pending mails of this kind to the same person; of an offer, also a reminder that is due. */
+  /** Drops the other pending mails of this kind to the same person; for an offer, a due reminder too. */
   dropOthers({ id, kind, waitlistId, waiterUuid }: MailEntity, now: Date): Query<void> {
     const reminder = kind === 'offer' ? `OR kind = 'offer_reminder' AND next_attempt_at <= ?` : '';
     return write(

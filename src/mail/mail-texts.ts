@@ -2,6 +2,7 @@ import { textsInLanguage } from '../../web/page/catalogs.js';
 import { momentIn } from '../../web/page/moment.js';
 import { DEFAULT_TEXTS, type Texts } from '../../web/page/texts.js';
 import type { MemberMailKind } from '../outbox/member-mail.entity.js';
+import { endOf } from '../queue/offers/offer.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink } from '../queue/record/referral-link.js';
 import { fillIn, type Mails, type PlaceholderValues, type WordedMail } from '../queue/settings/mail-words.js';
@@ -9,8 +10,6 @@ import { offerRules } from '../queue/settings/offer-rules.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import type { Content, LeaveFooter } from './mail-layout.js';
 import { MEMBER_TEXTS } from './member-texts.js';
-
-const HOUR_MS = 3_600_000;
 
 /** The settings that mails show, and the owner's words. */
 export interface MailedWaitlist extends Pick<
@@ -110,25 +109,21 @@ export function offerMail(waitlist: MailedWaitlist, offered: Offered): Content {
   const texts = textsFor(waitlist);
   const { text } = texts;
   const own = { subject: text('mail_offer_subject', { waitlist_name: nameOf(waitlist) }), text: text('mail_offer') };
-  return withAnswer(waitlist, texts, offered, worded(waitlist, texts, 'offer', offered, offered.url, own));
+  return withOfferLink(waitlist, texts, offered, worded(waitlist, texts, 'offer', offered, offered.url, own));
 }
 
-/** When an offer ends whose time begins at a moment; null without end. */
-export function endOf({ hours }: { readonly hours: number | null }, from: Date): Date | null {
-  return hours === null ? null : new Date(from.getTime() + hours * HOUR_MS);
-}
-
-/** Recalls an offer that is still open. */
+/** Reminds a person of an offer that is still open. */
 export function offerReminderMail(waitlist: MailedWaitlist, offered: Offered): Content {
   const texts = textsFor(waitlist);
   const { text } = texts;
-  return withAnswer(waitlist, texts, offered, {
+  return withOfferLink(waitlist, texts, offered, {
     subject: text('mail_offer_reminder_subject', { waitlist_name: nameOf(waitlist) }),
     paragraphs: [greeting(texts, offered), ...paragraphsOf(text('mail_offer_reminder'))],
   });
 }
 
-function withAnswer(
+/** A mail with the button that leads to the page of the offer, and the end of the offer. */
+function withOfferLink(
   waitlist: MailedWaitlist,
   texts: Texts,
   { url, until }: Offered,
@@ -137,7 +132,7 @@ function withAnswer(
   const { text, lang } = texts;
   return compose(waitlist, texts, {
     subject,
-    // Whatever the owner wrote.
+    // In every mail, whatever the owner's text says.
     paragraphs: [...paragraphs, ...(until ? [[text('offer_until', { until: momentIn(lang, until) })]] : [])],
     button: { label: text('mail_offer_button'), url },
     note: text('mail_offer_note'),
@@ -150,7 +145,7 @@ export function sampleMail(waitlist: MailedWaitlist, kind: WordedMail): Content 
   const person = { firstName: 'Ada', place: 5, privatePage: url, referralLink: referralLink(url, '7ZZ0K3M9QXVB') };
   const isVerifiedFirst = verification === 'required';
   if (kind === 'verification') return verificationMail(waitlist, isVerifiedFirst ? null : person.place, url);
-  // Only where people may have confirmed their email.
+  // A name is shown only if the email is verified.
   const firstName = verification === 'off' ? null : person.firstName;
   if (kind === 'offer')
     return offerMail(waitlist, { ...person, firstName, url, until: endOf(offerRules(waitlist), new Date()) });

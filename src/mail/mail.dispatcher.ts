@@ -15,18 +15,18 @@ import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
-import { type Offer, stateAt } from '../queue/offers/offer.js';
+import { endOf, type Offer, reminderAt, stateAt } from '../queue/offers/offer.js';
 import { OfferReader } from '../queue/offers/offer.reader.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { beginOffer } from '../queue/write/commands/time-offers.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { nonBlank } from '../queue/record/contact.js';
 import { referralLink, signupPage } from '../queue/record/referral-link.js';
+import { isLetIn } from '../queue/record/waiter.js';
 import { showsPlace } from '../queue/settings/mail-words.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
 import { type Bound, MailBounds } from './mail-bounds.js';
 import {
-  endOf,
   leaveFooter,
   leaveMail,
   offerMail,
@@ -65,8 +65,6 @@ const STOP_MS = 5_000;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
 const LEAVE_LINK_MS = 30 * 24 * 3_600_000;
-/** Of each hour of an offer, the part that is left at its reminder, and a millisecond more, for rounding. */
-const REMINDED_MS = 3_600_000 / 3 + 1;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
@@ -105,7 +103,7 @@ interface Claimed {
 interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: MailingWaitlist | undefined;
-  /** The open one of the person. */
+  /** The open offer of the person. */
   readonly offer: Offer | undefined;
   /** Undefined also if disabled. */
   readonly member: ActiveMember | undefined;
@@ -132,7 +130,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly sending = new Set<Promise<void>>();
   /** Of attempts that are over, to be stored together. */
   private results: Query<unknown>[] = [];
-  /** Mails of offers that the server has taken, whose time has not begun yet. */
+  /** Mails that the server has taken, of offers whose time has not begun yet. */
   private handedOver: { readonly begin: () => Promise<unknown>; readonly settled: Query<unknown> }[] = [];
   /**
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
@@ -242,7 +240,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         const isFirst = mail.attempts === 0;
         const context = contextOf(mail);
         if (isOfOffer(mail) && context.offer && this.offers.linkOf(context.offer) === null) {
-          // Another process may list the secret that sealed the code.
+          // This process cannot decrypt the code. Another one may have the secret that sealed it.
           changes.push(this.mails.change(mail.id, { nextAttemptAt: new Date(now.getTime() + retryDelayMs(1)!) }));
           continue;
         }
@@ -322,7 +320,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   private findOffers(mails: readonly MailEntity[]): Query<ReadonlyMap<string, Offer>> {
     const found = distinct(mails.map(({ waitlistId }) => waitlistId)).map((id) => {
       const ofWaitlist = mails.filter(({ waitlistId }) => waitlistId === id);
-      return this.offers.openOf(id, distinct(ofWaitlist.map(({ waiterUuid }) => waiterUuid)));
+      return this.offers.findOpen(id, distinct(ofWaitlist.map(({ waiterUuid }) => waiterUuid)));
     });
     return mapped(together(found), (maps) => new Map(maps.flatMap((offers) => [...offers])));
   }
@@ -390,10 +388,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const { priority, expiresAt, dueAt } = offer;
     const offered = { firstName, place: priority + 1, url };
     if (kind === 'offer_reminder')
-      return isReminded(offer, now)
+      return isReminderDue(offer, now)
         ? unplaced(to, offerReminderMail(waitlist, { ...offered, until: expiresAt }))
         : null;
-    // Never after the end: the time begins when the server has taken the mail, at the latest when the sweep begins it.
+    // The time begins when the server has taken the mail, or at `dueAt`, when the sweep begins it. The mail must not
+    // promise more.
     const beginning = () => new Date(Math.min(Date.now(), dueAt?.getTime() ?? Infinity));
     const contentAt = () => offerMail(waitlist, { ...offered, until: expiresAt ?? endOf(offer, beginning()) });
     return { to, placed: null, contentAt, link: null, beginsOffer: expiresAt === null && offer.hours !== null };
@@ -479,7 +478,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     }
   }
 
-  /** A mail is settled once the time of its offer has begun: if the process dies before, the mail goes out again. */
+  /** A mail is settled after the time of its offer has begun. If the process dies before, the mail goes out again. */
   private async beginOffers(): Promise<void> {
     const handedOver = this.handedOver;
     this.handedOver = [];
@@ -488,7 +487,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         try {
           await mail.begin();
         } catch (error) {
-          // A waitlist that was deleted has no offers.
+          // A deleted waitlist has no offers.
           if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) {
             if (!isUnavailable(error))
               this.tasks.log.error({ error: safeError(error) }, 'the time of an offer could not begin yet');
@@ -536,17 +535,16 @@ function isOfOffer({ kind }: MailEntity): boolean {
   return kind === 'offer' || kind === 'offer_reminder';
 }
 
-/** Whether it is time for the reminder. One of an earlier offer may come too soon. */
-function isReminded({ hours, expiresAt }: Offer, now: Date): boolean {
-  return hours !== null && expiresAt !== null && expiresAt.getTime() - now.getTime() <= hours * REMINDED_MS;
+/** Whether the reminder is due. One that was planned for an earlier offer of the person may come too soon. */
+function isReminderDue(offer: Offer, now: Date): boolean {
+  const at = reminderAt(offer);
+  return at !== null && at <= now;
 }
 
-/** Offboarded people other than those who declined an offer, or let it expire. */
-function isLetIn({ status, removedReason }: Recipient): boolean {
-  return status === 'offboarded' && removedReason !== 'declined' && removedReason !== 'expired';
-}
-
-/** A claim takes the newest. The others wait for the next, in case a bound drops it. An offer needs no reminder yet. */
+/**
+ * A claim takes the newest. The others wait for the next, in case a bound drops it. A new offer takes the place of a
+ * reminder.
+ */
 function isInPlaceOf(newer: MailEntity, older: MailEntity): boolean {
   const { kind, waiterUuid, id } = older;
   if (kind === 'offer_reminder') return newer.kind === 'offer' && newer.waiterUuid === waiterUuid;

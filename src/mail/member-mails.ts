@@ -22,7 +22,7 @@ export interface Attempt {
   /** What the log may say of the mail. */
   readonly about: object;
   readonly compose: () => Promise<{ readonly content: Content; readonly footer: LeaveFooter | null }>;
-  /** What begins when the server has taken the mail; repeated until it succeeds. */
+  /** Called when the server has taken the mail, with that moment; repeated until it succeeds. */
   readonly begin?: ((at: Date) => Promise<unknown>) | undefined;
   readonly settle: (outcome: Outcome) => Query<void>;
   /** Undoes the claim: an attempt does not count while the server is unavailable. */

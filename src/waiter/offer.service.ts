@@ -76,7 +76,7 @@ export class OfferService {
 
   /** The links of the open offers of these records, by their uuids. */
   async linksOf(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const open = await this.offers.findOpen(waitlistId, uuids);
+    const open = await this.offers.findLinks(waitlistId, uuids);
     return new Map(Array.from(open, ([uuid, { url }]) => [uuid, url]));
   }
 

@@ -170,16 +170,16 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   /**
-   * Adds their links to the events of offers that are open still. The stored payload has none, because a code is not
-   * kept in clear, and not longer than its offer is open.
+   * Adds the link to the events of offers that are still open. The stored payload has none: codes are stored encrypted
+   * only, and only while their offer is open.
    */
   private async withLinks({ waitlistId }: WebhookEntity, deliveries: readonly Claimed[]): Promise<readonly Claimed[]> {
     const uuids = deliveries.flatMap(({ event, waiterUuid }) => (event === 'offered_signup' && waiterUuid) || []);
     if (uuids.length === 0) return deliveries;
-    const open = await this.offers.findOpen(waitlistId, uuids);
+    const open = await this.offers.findLinks(waitlistId, uuids);
     return deliveries.map((delivery) => {
       const offer = delivery.event === 'offered_signup' ? open.get(delivery.waiterUuid ?? '') : undefined;
-      // Another one may be open, of a person who returned and was offered a seat again.
+      // The open offer may be a later one: the person returned, and was offered a seat again.
       if (offer?.madeAt.getTime() !== delivery.createdAt.getTime()) return delivery;
       const body = JSON.parse(delivery.body) as object;
       return { ...delivery, body: JSON.stringify({ ...body, offer_url: offer.url }) };

@@ -4,7 +4,7 @@ import { SealedColumns } from '../../platform/secrets/sealed-columns.js';
 import { Secrets } from '../../platform/secrets/secrets.js';
 import type { Offer } from './offer.js';
 
-/** A new code, as the database keeps it: its hash finds the offer, the sealed code is for mails and events. */
+/** A new code, as the database stores it. The hash finds the offer; mails and events need the sealed code. */
 export type OfferCode = Pick<Offer, 'codeHash' | 'sealedCode'>;
 
 /** The secrets of offers' links. */

@@ -5,7 +5,7 @@ import { coded } from '../../platform/database/transformers.js';
 export const OFFER_STATES = ['open', 'accepted', 'declined', 'expired', 'withdrawn'] as const;
 export type OfferState = (typeof OFFER_STATES)[number];
 
-/** A seat that is kept for a person. The row stays for ever: the counters of days are derived from it. */
+/** A seat that is kept for a person. The row is kept as long as the waitlist: the counters of days follow from it. */
 @Entity('offer')
 export class OfferEntity {
   /** UUID v7. */
@@ -33,22 +33,22 @@ export class OfferEntity {
   @Column({ type: 'bigint' })
   priority!: number;
 
-  /** How long it stays open from the beginning of its time; null: without end. */
+  /** How long it stays open from the beginning of its time; null if it never expires. */
   @Column({ type: 'int', nullable: true })
   hours!: number | null;
 
   @Column({ name: 'made_at', type: 'datetime', precision: 3 })
   madeAt!: Date;
 
-  /** When a corrected email last let its time run anew. */
+  /** When a corrected email last restarted its time. */
   @Column({ name: 'renewed_at', type: 'datetime', precision: 3, nullable: true })
   renewedAt!: Date | null;
 
-  /** Null before its time has begun, and without end. */
+  /** Null before its time has begun, and if it never expires. */
   @Column({ name: 'expires_at', type: 'datetime', precision: 3, nullable: true })
   expiresAt!: Date | null;
 
-  /** When the sweep begins or ends its time; null for nothing to do. */
+  /** When the sweep begins or ends its time; null if there is nothing to do. */
   @Column({ name: 'due_at', type: 'datetime', precision: 3, nullable: true })
   dueAt!: Date | null;
 
@@ -58,7 +58,7 @@ export class OfferEntity {
   @Column({ name: 'ended_at', type: 'datetime', precision: 3, nullable: true })
   endedAt!: Date | null;
 
-  /** The run of the release plan that made it. */
+  /** The run of the release plan that made it; null for an offer by hand. */
   @Column({ name: 'run_id', type: 'varchar', nullable: true })
   runId!: string | null;
 }

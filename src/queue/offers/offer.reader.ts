@@ -8,7 +8,7 @@ import { OfferStore } from './offer.store.js';
 import type { Offer } from './offer.js';
 
 /** The link of an open offer. */
-export interface OpenOffer {
+export interface OfferLink {
   readonly url: string;
   readonly madeAt: Date;
 }
@@ -23,27 +23,27 @@ export class OfferReader {
     private readonly waitlists: WaitlistTable,
   ) {}
 
-  /** The offer of a code, on whatever waitlist and in whatever state; null for an unknown code. */
+  /** The offer of a code, of any waitlist and in any state; null for an unknown code. */
   async find(code: string): Promise<Offer | null> {
     return this.database.one(this.offers.findByHash(hashKey(code)));
   }
 
   /** The open offers of records, by their uuids. */
-  openOf(waitlistId: number, uuids: readonly string[]): Query<ReadonlyMap<string, Offer>> {
+  findOpen(waitlistId: number, uuids: readonly string[]): Query<ReadonlyMap<string, Offer>> {
     return this.offers.findOpen(waitlistId, uuids);
   }
 
   /** The link of an open offer; null if this process cannot decrypt its code. */
   linkOf(offer: Offer): string | null {
     const code = this.codes.open(offer);
-    // Like all private pages, that of an offer has the waitlist's number.
+    // Private pages have the number of the waitlist, not its slug.
     const { numberedPage } = this.waitlists.pagesOf({ id: offer.waitlistId, slug: null });
     return code === null ? null : `${numberedPage}/offer/${code}`;
   }
 
-  /** The open offers of records, by their uuids; without those whose code this process cannot decrypt. */
-  async findOpen(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, OpenOffer>> {
-    const open = await this.database.one(this.openOf(waitlistId, uuids));
+  /** The links of the open offers of records, by their uuids; without those whose code this process cannot decrypt. */
+  async findLinks(waitlistId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, OfferLink>> {
+    const open = await this.database.one(this.findOpen(waitlistId, uuids));
     return new Map(
       [...open].flatMap(([uuid, offer]) => {
         const url = this.linkOf(offer);

@@ -8,17 +8,17 @@ import { OfferEntity } from './offer.entity.js';
 
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
-/** The states that decide what becomes of a person: withdrawn and declined offers do not. */
+/** The states that commands ask for: withdrawn and declined offers decide nothing more about their person. */
 const COUNTING = (['open', 'accepted', 'expired'] as const).map((state) => OFFER_STATES.indexOf(state)).join(', ');
 const OPEN = OFFER_STATES.indexOf('open');
 
-/** An offer that the sweep has to look at. */
+/** An offer whose time begins or ends. */
 export interface DueOffer extends Pick<Offer, 'id' | 'waitlistId' | 'waiterUuid'> {
   /** As it is stored. */
   readonly dueAt: string;
 }
 
-/** How many offers of a day have this state. */
+/** How many offers were made, or reached a state, on a day in UTC. */
 export interface OfferCount {
   readonly field: 'offered' | 'accepted' | 'declined' | 'expired';
   readonly day: string;
@@ -71,7 +71,7 @@ export class OfferStore {
     );
   }
 
-  /** Offers whose time begins or ends, the longest due first, from the one after `after` on. */
+  /** Offers whose time begins or ends, the longest due first, starting after `after`. */
   findDue(until: Date, after: DueOffer | null, limit: number): Query<DueOffer[]> {
     const values = after ? [after.dueAt, after.dueAt, after.id] : [];
     return select<Readonly<Record<'id' | 'waiter_uuid' | 'due', string> & Record<'waitlist_id', number>>, DueOffer[]>(
@@ -89,7 +89,7 @@ export class OfferStore {
     );
   }
 
-  /** When the first offer whose time begins or ends was due; null if there is none. */
+  /** When the next offer is due, past or future; null if none will be. */
   findFirstDue(): Query<Date | null> {
     return select<{ due_at: Date | string }, Date | null>(
       `SELECT due_at FROM offer ${this.database.dialect.byIndex('offer_due')}
@@ -112,7 +112,7 @@ export class OfferStore {
     );
   }
 
-  /** Ends the open offers of erased people, and forgets all their codes. */
+  /** Withdraws the open offers of erased people, and deletes all their codes. */
   forget(waitlistId: number, uuids: readonly string[], at: Date): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>

@@ -1,31 +1,29 @@
-/** What happens to offers and their people. A seat is kept until the offer ends. */
+/** The changes of offers and their records, which the commands share. A seat is kept until its offer ends. */
 import { operatorWrite } from '../../platform/idempotency/account-write.js';
 import { dayOf } from '../order/day-counts.js';
 import type { OfferCode } from '../offers/offer-codes.js';
-import { type Offer, type OfferState, stateAt } from '../offers/offer.js';
+import { endOf, type Offer, type OfferState, reminderAt, stateAt } from '../offers/offer.js';
 import type { StoredWaiter } from '../record/waiter.js';
 import { offerRules } from '../settings/offer-rules.js';
 import { changeStatus, emit, enterQueue, type State } from './state.js';
 
 const HOUR_MS = 3_600_000;
-/** The longest wait for the mail of an offer: then its time begins without. */
+/** The longest wait for the mail of an offer. After it, the time begins without the mail. */
 const MAIL_AWAITED_MS = 24 * HOUR_MS;
-/** A corrected email lets the time run anew once in this time, or an offer could be kept open for ever. */
+/** A corrected email restarts the time at most once in this interval, so corrections cannot keep an offer open. */
 const RENEWAL_MS = 24 * HOUR_MS;
-/** Somebody who lets this many offers expire is out. */
+/** A person who lets this many offers expire is offboarded, whatever `on_expiry` says. */
 const EXPIRED_MAX = 3;
-/** The part of its time that is left when an offer is recalled to mind. */
-const REMINDER_SHARE = 1 / 3;
 
 /** The columns of an offer that say when it ends. */
 type OfferTime = Pick<Offer, 'expiresAt' | 'dueAt'>;
 
-/** Whether a mail goes to the person. Then the time begins when it is handed over. */
+/** Whether the offer is mailed. If so, its time begins when the mail server has taken the mail. */
 export function isMailed({ sendsMails }: State, { emailKey }: Pick<StoredWaiter, 'emailKey'>): boolean {
   return sendsMails && emailKey !== null;
 }
 
-/** The time of an offer that is made now, or begins anew. */
+/** The time of an offer that is made now, or whose time restarts. */
 export function firstTime(state: State, record: StoredWaiter, hours: number | null): OfferTime {
   if (hours === null) return { expiresAt: null, dueAt: null };
   if (isMailed(state, record)) return { expiresAt: null, dueAt: new Date(state.at.getTime() + MAIL_AWAITED_MS) };
@@ -33,11 +31,14 @@ export function firstTime(state: State, record: StoredWaiter, hours: number | nu
 }
 
 function runningTime(from: Date, hours: number): OfferTime {
-  const end = new Date(from.getTime() + hours * HOUR_MS);
+  const end = endOf({ hours }, from);
   return { expiresAt: end, dueAt: end };
 }
 
-/** Mails the link of an offer to its person. With the network that asked for it, which may be null, bounds count it. */
+/**
+ * Mails the link of an offer to its person. `network` is that of the visitor who asked for the mail; the mail then
+ * counts in the bounds, also if it is null. Undefined if no visitor asked.
+ */
 export function mailOffer({ mails, at }: State, { uuid, emailKey }: StoredWaiter, network?: string | null): void {
   if (emailKey === null) return;
   const isBounded = network !== undefined;
@@ -49,7 +50,7 @@ export function openOfferOf({ offersById }: State, uuid: string): Offer | undefi
   return [...offersById.values()].find((offer) => offer.waiterUuid === uuid && offer.state === 'open');
 }
 
-/** Begins the time of an offer that waited for its mail, but not later than it may, and plans the reminder. */
+/** Begins the time of an offer that waited for its mail, at `dueAt` at the latest, and plans the reminder. */
 export function beginTime(state: State, record: StoredWaiter, offer: Offer, from: Date): void {
   const { hours, expiresAt, dueAt } = offer;
   if (offer.state !== 'open' || expiresAt !== null || dueAt === null || hours === null) return;
@@ -59,13 +60,13 @@ export function beginTime(state: State, record: StoredWaiter, offer: Offer, from
 }
 
 /** Plans the reminder of an offer whose time runs, unless its moment is over. */
-function remind({ mails, at: now }: State, { uuid, emailKey }: StoredWaiter, { hours, expiresAt }: Offer): void {
-  if (emailKey === null || hours === null || expiresAt === null) return;
-  const at = new Date(expiresAt.getTime() - hours * HOUR_MS * REMINDER_SHARE);
+function remind({ mails, at: now }: State, { uuid, emailKey }: StoredWaiter, offer: Offer): void {
+  const at = reminderAt(offer);
+  if (emailKey === null || at === null) return;
   if (at > now) mails.push({ waiterUuid: uuid, kind: 'offer_reminder', emailKey, network: null, isBounded: false, at });
 }
 
-/** Stores an offer with another time, and shows it in its record. */
+/** Stores an offer with another time, and copies `expiresAt` to its record. */
 export function setTime(state: State, record: StoredWaiter, offer: Offer): void {
   storeOffer(state, offer);
   changeStatus(state, new Map([[record, { ...record, offerExpiresAt: offer.expiresAt }]]));
@@ -76,12 +77,15 @@ function storeOffer({ offersById, changedOfferIds }: State, offer: Offer): void 
   changedOfferIds.add(offer.id);
 }
 
-/** Gives the open offer of a record another code: the old one is unknown from now on. */
+/** Gives an open offer another code. The old one is unknown from now on. */
 export function replaceCode(state: State, offer: Offer, code: OfferCode): void {
   storeOffer(state, { ...offer, ...code });
 }
 
-/** After another email: another code, mailed there; the time runs anew, but not each time. */
+/**
+ * Gives the open offer of a record whose email was corrected another code, and mails it to the new email. Restarts the
+ * time, at most once in {@link RENEWAL_MS}.
+ */
 export function renewOffer(state: State, record: StoredWaiter, code: OfferCode): void {
   const offer = openOfferOf(state, record.uuid);
   const { at } = state;
@@ -91,12 +95,12 @@ export function renewOffer(state: State, record: StoredWaiter, code: OfferCode):
   setTime(state, record, renewed);
   if (!isMailed(state, record)) return;
   mailOffer(state, record);
-  // That to the old email is dropped.
+  // The reminder to the old email is dropped.
   remind(state, record, renewed);
 }
 
 /**
- * Accepts, declines or lets expire an open offer; one whose time is over expires whatever was asked for. Returns the
+ * Ends an open offer as `wanted`, or as expired if its time is over. One that has ended stays as it is. Returns the
  * state that the offer has then.
  */
 export function endOffer(
@@ -132,7 +136,7 @@ export function endOffer(
 
 const EVENTS = { accepted: 'offboarded_signup', declined: 'declined_offer', expired: 'expired_offer' } as const;
 
-/** Lets the open offer of a record expire if its time is over. Returns whether it did. */
+/** Ends the open offer of a record if its time is over. Returns whether it did. */
 export function expire(state: State, record: StoredWaiter): boolean {
   const offer = openOfferOf(state, record.uuid);
   if (!offer || stateAt(offer, state.at) !== 'expired') return false;
@@ -140,18 +144,18 @@ export function expire(state: State, record: StoredWaiter): boolean {
   return true;
 }
 
-/** Notes for the audit log whose offers expired. */
+/** Notes expired offers for the audit log, by the uuids of their records. */
 export function noteExpired({ waitlist, written }: State, uuids: readonly string[]): void {
   if (uuids.length > 0) written.push({ write: operatorWrite(waitlist.accountId), action: 'offers_expired', uuids });
 }
 
-/** Whether the offer that has just expired lets its person wait again. */
+/** Whether the record goes to the end of the queue after its offer has expired, which `offersById` shows already. */
 function returnsToEnd({ waitlist, offersById }: State, uuid: string): boolean {
   const expired = [...offersById.values()].filter((offer) => offer.waiterUuid === uuid && offer.state === 'expired');
   return offerRules(waitlist).on_expiry === 'end' && expired.length < EXPIRED_MAX;
 }
 
-/** Mails a record that it is let in. */
+/** Mails the person of a record that it is their turn, if the waitlist has that on. */
 export function mailTurn({ mails, waitlist, at }: State, { uuid, emailKey }: StoredWaiter): void {
   if (waitlist.mailOnOffboarding && emailKey !== null)
     mails.push({ waiterUuid: uuid, kind: 'your_turn', emailKey, network: null, isBounded: false, at });

@@ -7,7 +7,7 @@ import { ReleaseRunner, type RunPage, type RunPageRequest } from '../queue/relea
 import type { ReleaseRun } from '../queue/release/release-run.js';
 import { WaitlistService } from './waitlist.service.js';
 
-/** A run, or what one would do, which has no id. */
+/** A run; in a dry run, without an id. */
 export type ShownRun = Omit<ReleaseRun, 'id'> & { readonly id: string | null };
 
 /** Operations of accounts on the runs of their release plans. */
@@ -25,7 +25,10 @@ export class ReleaseService {
     return this.runner.list(waitlistId, page);
   }
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING` */
+  /**
+   * What a run would offer now. Changes nothing.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING`
+   */
   async preview(reach: Reach, waitlistId: number): Promise<ShownRun> {
     await this.waitlists.get(reach, waitlistId);
     return { ...(await this.runner.preview(waitlistId)), id: null };
@@ -38,7 +41,7 @@ export class ReleaseService {
       write,
       () => this.runner.runNow(waitlistId, write),
       async ({ wholeAnswer }) => {
-        const run = await this.runner.get((wholeAnswer as { id: string }).id);
+        const run = await this.runner.find((wholeAnswer as { id: string }).id);
         if (!run) throw new Problem('WAITLIST_NOT_FOUND');
         return run;
       },

@@ -31,11 +31,11 @@ export class ReleaseRunEntity implements ReleaseRun {
   @Column({ name: 'member_id', type: 'varchar', nullable: true })
   memberId!: string | null;
 
-  /** Null if no process has it. */
+  /** The process that carries it out; null if none does. */
   @Column({ type: 'varchar', nullable: true })
   runner!: string | null;
 
-  /** When that process was last at work. */
+  /** The last heartbeat of that process. */
   @Column({ name: 'heartbeat_at', type: 'datetime', precision: 3, nullable: true })
   heartbeatAt!: Date | null;
 }

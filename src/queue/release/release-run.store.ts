@@ -18,11 +18,11 @@ export class ReleaseRunStore {
   /** The runs of a waitlist, newest first. */
   list(waitlistId: number, { afterId, limit }: { afterId: string | null; limit: number }): Query<ReleaseRunEntity[]> {
     const [condition, values] = afterId === null ? ['', []] : ['AND r.id < ?', [afterId]];
-    return this.find(`r.waitlist_id = ? ${condition} ORDER BY r.id DESC LIMIT ?`, [waitlistId, ...values, limit]);
+    return this.findWhere(`r.waitlist_id = ? ${condition} ORDER BY r.id DESC LIMIT ?`, [waitlistId, ...values, limit]);
   }
 
-  get(id: string): Query<ReleaseRunEntity | null> {
-    return mapped(this.find('r.id = ?', [id]), ([run]) => run ?? null);
+  find(id: string): Query<ReleaseRunEntity | null> {
+    return mapped(this.findWhere('r.id = ?', [id]), ([run]) => run ?? null);
   }
 
   /** Locks a run until the transaction ends; null if there is none. */
@@ -42,11 +42,12 @@ export class ReleaseRunStore {
   findStates(ids: readonly string[]): Query<ReadonlyMap<string, ReleaseRun['state']>> {
     if (ids.length === 0) return known(new Map());
     return mapped(
-      this.find(`r.id IN (${placeholders(ids.length)})`, ids),
+      this.findWhere(`r.id IN (${placeholders(ids.length)})`, ids),
       (runs) => new Map(runs.map(({ id, state }) => [id, state])),
     );
   }
 
+  /** Whether a run of the waitlist is under way. */
   hasRunning(waitlistId: number): Query<boolean> {
     return select(
       `SELECT 1 FROM release_run ${this.database.dialect.byIndex('release_run_state')}
@@ -56,30 +57,31 @@ export class ReleaseRunStore {
     );
   }
 
-  /** The runs that go on, those first at which nobody was at work for the longest time. */
+  /** The runs in the state `running`, those with the oldest heartbeat first. */
   findRunning(limit: number): Query<ReleaseRunEntity[]> {
-    return this.find(`r.state = 'running' ORDER BY r.heartbeat_at LIMIT ?`, [limit]);
+    return this.findWhere(`r.state = 'running' ORDER BY r.heartbeat_at LIMIT ?`, [limit]);
   }
 
   insert(runs: readonly ReleaseRunEntity[]): Query<void> {
     return runs.length > 0 ? this.runs.insert(runs) : known(undefined);
   }
 
-  /** Starts a run that was skipped, or gives one to another process. */
+  /** Starts a skipped run, or hands a run to another process. */
   start({ id, ranAt, count, runner, heartbeatAt }: ReleaseRunEntity): Query<void> {
     return this.runs.update({ id }, { state: 'running', ranAt, count, runner, heartbeatAt });
   }
 
+  /** Stores a heartbeat, unless another process has taken the run over. */
   beat({ id, runner }: ReleaseRunEntity, now: Date): Query<void> {
     return write('UPDATE release_run SET heartbeat_at = ? WHERE id = ? AND runner = ?', [toSqlTime(now), id, runner]);
   }
 
-  /** Lets another process go on at once. */
+  /** Gives a run up, so that another process continues it at once. */
   leave({ id, runner }: ReleaseRunEntity): Query<void> {
     return write('UPDATE release_run SET runner = NULL WHERE id = ? AND runner = ?', [id, runner]);
   }
 
-  /** Stores what became of a piece, unless another process has done so. */
+  /** Stores the result of a piece, unless another process has stored it already. */
   progress({ id, state, offered, pieces }: ReleaseRun, now: Date): Query<void> {
     return write(
       `UPDATE release_run SET state = ?, offered = ?, pieces = ?, heartbeat_at = ?
@@ -88,7 +90,7 @@ export class ReleaseRunStore {
     );
   }
 
-  private find(condition: string, values: readonly (string | number)[]): Query<ReleaseRunEntity[]> {
+  private findWhere(condition: string, values: readonly (string | number)[]): Query<ReleaseRunEntity[]> {
     return select<Row, ReleaseRunEntity[]>(
       `SELECT ${this.runs.select('r')} FROM release_run r WHERE ${condition}`,
       values,

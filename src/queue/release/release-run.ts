@@ -5,7 +5,7 @@ export const RUN_STATES = ['running', 'done', 'skipped'] as const;
 
 /** A run of a release plan. It offers seats in pieces, each a command of the queue. */
 export interface ReleaseRun {
-  /** UUID v7 of `plannedAt`, so ids rise with it. */
+  /** UUID v7 with the time `plannedAt`, so ids sort by it. */
   readonly id: string;
   readonly waitlistId: number;
   readonly state: (typeof RUN_STATES)[number];
@@ -13,21 +13,22 @@ export interface ReleaseRun {
   readonly plannedAt: Date;
   /** Null if it was skipped. */
   readonly ranAt: Date | null;
-  /** How many people it offers a seat at most. */
+  /** The most people that it offers a seat. */
   readonly count: number;
+  /** How many people it has offered a seat. */
   readonly offered: number;
-  /** Its pieces so far. */
+  /** How many pieces are done. */
   readonly pieces: number;
   /** The member who asked for it; null for a planned run, and for a key. */
   readonly memberId: string | null;
 }
 
-/** The id of the run at a time. Who computes it again, with whatever clock, finds the run that exists. */
+/** The id of the run at a planned time. It is the same in every process, so no run is made twice. */
 export function plannedRunId(waitlistId: number, plannedAt: Date): string {
   return derivedId(plannedAt.getTime(), [waitlistId, plannedAt.toISOString()]);
 }
 
-/** The id of the command that makes the next offers of a run. Who repeats it finds its work done. */
+/** The id of the command for the next piece of a run. It is the same in every process, so no piece is offered twice. */
 export function pieceId({ id, ranAt, pieces }: Pick<ReleaseRun, 'id' | 'ranAt' | 'pieces'>): string {
   return derivedId((ranAt?.getTime() ?? 0) + pieces, [id, pieces]);
 }

@@ -19,23 +19,23 @@ import { ReleaseRunStore } from './release-run.store.js';
 
 /** How often each process looks for runs. */
 const LOOK_MS = 10_000;
-/** Waitlists whose runs one look begins; the next look begins more. */
+/** Waitlists whose due runs one look begins. The next look begins more. */
 const DUE_MAX = 1_000;
-/** A run that is later than this is skipped. */
+/** A run that is this late, or later, is skipped. */
 const LATE_MAX_MS = 3_600_000;
-/** Runs of one plan that an outage leaves behind. */
+/** Missed runs of one plan that are listed after an outage. */
 const MISSED_MAX = 100;
-/** The people of one piece: what one call can offer. */
+/** People in one piece of a run: as many as one call can offer a seat. */
 const PIECE_MAX = 1_000;
 /** Runs that one process carries out at once. */
-const GOING_MAX = 8;
-/** Runs that one look considers: other processes may have some of them. */
+const OWN_RUNS_MAX = 8;
+/** Runs that one look considers. Other processes may have some of them. */
 const RUNNING_MAX = 200;
 const BEAT_MS = 10_000;
-/** After this time without a heartbeat, the process of a run has ended. */
+/** After this time without a heartbeat, the process of a run counts as dead. */
 const SILENCE_MAX_MS = 30_000;
 
-/** Starts after a run, or at the newest. */
+/** A page starts after a run, or at the newest one. */
 export interface RunPageRequest {
   readonly afterId: string | null;
   readonly limit: number;
@@ -49,10 +49,10 @@ export interface RunPage {
 }
 
 /**
- * Carries out release plans. Each process looks which runs are due, and whoever has the lock of the waitlist first
- * makes their rows; their ids follow from their times, so nobody makes them twice. A run makes its offers in pieces.
- * The id of each piece follows from its number, so that a process may repeat a piece of one that was killed, or of one
- * that still is at work: what is done already stays as it is.
+ * Carries out release plans. Every process looks for runs that are due. The first one that gets the lock of a waitlist
+ * inserts its runs. The id of a run follows from its planned time, so no run is inserted twice. A run makes its offers
+ * in pieces, and the id of a piece follows from its number. So a process may repeat a piece of another process, whether
+ * that one was killed or is still at work: a piece that is done stays as it is.
  */
 @Injectable()
 export class ReleaseRunner implements BeforeApplicationShutdown {
@@ -60,7 +60,7 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
   private readonly runner = uuidV4();
   private readonly task = new BackgroundTask(() => this.look(), LOOK_MS);
   /** The runs that this process carries out, by id. */
-  private readonly going = new Map<string, Promise<void>>();
+  private readonly ownRuns = new Map<string, Promise<void>>();
   private isStopping = false;
 
   constructor(
@@ -86,12 +86,12 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
     return { runs, nextAfterId: found.length > limit ? (runs.at(-1)?.id ?? null) : null };
   }
 
-  async get(id: string): Promise<ReleaseRun | null> {
-    return this.database.one(this.runs.get(id));
+  async find(id: string): Promise<ReleaseRun | null> {
+    return this.database.one(this.runs.find(id));
   }
 
   /**
-   * What a run would do now, as a run without id.
+   * What a run would offer now, as a run without an id.
    * @throws Problem `WAITLIST_NOT_FOUND`, `NO_RELEASE_PLAN`, `RELEASE_RUNNING`
    */
   async preview(waitlistId: number): Promise<Omit<ReleaseRun, 'id'>> {
@@ -110,14 +110,15 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
    */
   async runNow(waitlistId: number, write: AccountWrite): Promise<ReleaseRun> {
     const plannedAt = new Date();
-    // By this clock alone: without a time, ids stay ahead for ever once the clock was.
+    // With the time given, the id follows the clock alone. Otherwise, uuid never returns an id below an earlier one, so
+    // ids would stay ahead after the clock was.
     const id = uuidV7({ msecs: plannedAt.getTime() });
     const run = await this.database.pipelinedTransaction(async (session) => {
       const [waitlist, done, isRunning, stored] = await session.all([
         this.queues.lockWhole(waitlistId),
         this.audit.findDone([write.id]),
         this.runs.hasRunning(waitlistId),
-        this.runs.get(id),
+        this.runs.find(id),
       ]);
       // A retry after a lost answer to the commit.
       if (done.has(write.id) && stored) return stored;
@@ -142,19 +143,19 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
     });
   }
 
-  /** Begins the runs that are due, and goes on with those that no process is at work on. */
+  /** Begins the runs that are due, and continues those that no process is at work on. */
   async look(): Promise<void> {
     for (const waitlistId of await this.database.one(this.dues.findDue(new Date(), DUE_MAX)))
       if (!this.isStopping) await this.task.attempt(() => this.begin(waitlistId));
     for (const run of await this.database.one(this.runs.findRunning(RUNNING_MAX)))
-      if (this.going.size < GOING_MAX && !this.isStopping && !this.going.has(run.id) && !this.isElsewhere(run))
+      if (this.ownRuns.size < OWN_RUNS_MAX && !this.isStopping && !this.ownRuns.has(run.id) && !this.isElsewhere(run))
         this.track(run.id, () => this.takeOver(run));
   }
 
-  /** Lets the pieces end that are under way, and other processes go on. */
+  /** Waits for the pieces under way. Other processes continue the runs. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await Promise.all(this.going.values());
+    await Promise.all(this.ownRuns.values());
   }
 
   /** Stores the runs of a waitlist whose time has come. */
@@ -168,7 +169,7 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
         const planned = times.map((time) => this.plannedRun(waitlistId, time, now, plan!.count));
         const states = await session.one(this.runs.findStates(planned.map(({ id }) => id)));
         const fresh = planned.filter(({ id }) => !states.has(id));
-        // By a clock that was ahead, they were too late.
+        // A clock that was ahead has skipped them.
         const early = planned.filter(({ id, state }) => state === 'running' && states.get(id) === 'skipped');
         const event = { ...NO_REQUEST, accountId, action: 'release_ran', waitlistId } as const;
         const begun = [...fresh.filter(({ state }) => state === 'running'), ...early];
@@ -191,16 +192,18 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
       : { ...run, ranAt: now, runner: null, heartbeatAt: null };
   }
 
-  /** Whether another process is at work on a run. A heartbeat in the future is of a clock that was set back. */
+  /** Whether another process is at work on a run. A clock that was set back leaves heartbeats in the future. */
   private isElsewhere({ runner, heartbeatAt }: ReleaseRunEntity): boolean {
     if (runner === null || runner === this.runner || heartbeatAt === null) return false;
     return Math.abs(Date.now() - heartbeatAt.getTime()) < SILENCE_MAX_MS;
   }
 
+  /** A run, as this process carries it out. */
   private held(run: ReleaseRun, now: Date): ReleaseRunEntity {
     return { ...run, runner: this.runner, heartbeatAt: now };
   }
 
+  /** Continues a run, unless another process has done so since. */
   private async takeOver({ id, waitlistId }: ReleaseRun): Promise<void> {
     await unlessDeleted(async () => {
       const taken = await this.database.pipelinedTransaction(async (session) => {
@@ -214,14 +217,14 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
     });
   }
 
-  /** Carries out the pieces of a run that this process has, and hands each outcome to `report`. */
+  /** Carries out the pieces of a run that this process holds. Calls `report` with the run after each piece. */
   private async carryOut(
     held: ReleaseRunEntity,
     accountId: number,
     report: (run: ReleaseRun) => void = () => undefined,
   ): Promise<void> {
     const beats = setInterval(() => {
-      // If it fails, another process can only go on sooner.
+      // If it fails, another process may take the run over, which does no harm.
       this.database.one(this.runs.beat(held, new Date())).catch(() => undefined);
     }, BEAT_MS).unref();
     let run: ReleaseRun = held;
@@ -254,22 +257,22 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
     return progressed;
   }
 
-  /** After a failure, the next look goes on. */
+  /** Carries out `work` on a run. After a failure, a later look continues the run. */
   private track(id: string, work: () => Promise<void>): void {
-    const going = this.task
+    const working = this.task
       .attempt(work)
-      .finally(() => this.going.delete(id))
+      .finally(() => this.ownRuns.delete(id))
       .then(() => {
-        // Runs may wait for a place among those that go on.
-        if (this.going.size === GOING_MAX - 1) this.task.wake();
+        // Another run may have waited, because this process had as many as it may.
+        if (this.ownRuns.size === OWN_RUNS_MAX - 1) this.task.wake();
       });
-    this.going.set(id, going);
+    this.ownRuns.set(id, working);
   }
 }
 
 /** Times of a plan that may have no run yet. */
 function timesOf(plan: SavedPlan, { dueAt, seenAt }: DueRelease, now: Date): Date[] {
-  // If the clock was set back, times before `dueAt` may still have to come.
+  // If the clock was set back, there may be times before `dueAt` that have no run yet.
   const after = seenAt <= now && dueAt !== null ? new Date(dueAt.getTime() - 1) : new Date(0);
   return runsBetween(plan, after, now, MISSED_MAX);
 }

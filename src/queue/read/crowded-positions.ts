@@ -50,7 +50,7 @@ export class CrowdedPositions {
 
   /**
    * The records, with positions instead of {@link CROWDED}. `reading` is the snapshot or the lock that read them. A
-   * supposed record stands in no bucket; it comes before the record from which it was made.
+   * supposed record is in no bucket, so it counts in no position. It must come before the record that it was made from.
    */
   async complete<
     Ranked extends Pick<Waiter, 'id' | 'rankKey' | 'seq' | 'priority'> & { readonly isSupposed?: boolean },

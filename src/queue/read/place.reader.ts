@@ -17,7 +17,7 @@ import type { ExplainingWaitlist } from '../settings/waitlist.table.js';
 import { CrowdedPositions, type Reading } from './crowded-positions.js';
 import type { Span } from './queue.statistics.js';
 
-/** As lookups: see queue.reader.ts. */
+/** The bounds of lookups: see queue.reader.ts. */
 const LOOKUPS = { batchMax: 64, waitingMax: 10_000 };
 /** A bucket with more records is counted in steps, on a connection of its own. */
 const RANKS_MAX = 256;
@@ -38,8 +38,14 @@ export interface Places {
   readonly days: readonly DayCounts[];
 }
 
-/** What is read: the places of people, and the counters of some days. */
-interface Request {
+/** One person and some days to read. */
+interface Lookup {
+  readonly uuid: string;
+  readonly days: Span;
+}
+
+/** People and some days to read. */
+interface BulkLookup {
   readonly uuids: readonly string[];
   readonly days: Span;
 }
@@ -47,10 +53,11 @@ interface Request {
 /** Finds places with what explains them. All positions of a batch are counted together, from one read of buckets. */
 @Injectable()
 export class PlaceReader {
-  private readonly lookups = new KeyedBatcher<{ readonly uuid: string; readonly days: Span }, Places>(
-    (waitlistId, batch) => this.lookUp(waitlistId, batch),
-    { name: 'look up places', runsMax: 1, ...LOOKUPS },
-  );
+  private readonly lookups = new KeyedBatcher<Lookup, Places>((waitlistId, batch) => this.lookUp(waitlistId, batch), {
+    name: 'look up places',
+    runsMax: 1,
+    ...LOOKUPS,
+  });
   /** A fifth of the pool, rounded up; signups and lookups need the rest. */
   private readonly runs: Semaphore;
   private readonly crowdedRuns = new Semaphore(1);
@@ -66,18 +73,18 @@ export class PlaceReader {
     this.runs = new Semaphore(Math.ceil(database.connectionsMax / 5));
   }
 
-  /** The place of one person, among those that are asked for at the same time. @throws as {@link findAll} */
+  /** The place of one person, read with others asked for at the same time. @throws as {@link findAll}; `QUEUE_FULL` */
   async find(waitlistId: number, uuid: string, days: Span): Promise<Places> {
     return this.lookups.submit(waitlistId, { uuid, days });
   }
 
-  /** The revisions of those of the waitlists that exist. Each change of a place raises that of its waitlist. */
+  /** The revisions of the waitlists, without those that do not exist. Each change of a place raises the revision. */
   async findRevisions(waitlistIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
     return this.database.one(this.queues.findRevisions(waitlistIds));
   }
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, `OVERLOADED`, `QUEUE_FULL` */
-  async findAll(waitlistId: number, request: Request): Promise<Places> {
+  /** The places of some people, read together. @throws Problem `WAITLIST_NOT_FOUND`, `OVERLOADED` */
+  async findAll(waitlistId: number, request: BulkLookup): Promise<Places> {
     const places = await this.database.snapshot((session) => this.read(session, waitlistId, request));
     if (places) return places;
     return this.crowdedRuns.runExclusive(() =>
@@ -85,13 +92,10 @@ export class PlaceReader {
     );
   }
 
-  private async lookUp(
-    waitlistId: number,
-    batch: readonly { readonly uuid: string; readonly days: Span }[],
-  ): Promise<Outcome<Places>[]> {
+  private async lookUp(waitlistId: number, batch: readonly Lookup[]): Promise<Outcome<Places>[]> {
     const uuids = [...new Set(batch.map(({ uuid }) => uuid))];
-    // At midnight, some ask for other days.
-    const { days } = batch.at(-1) as { readonly days: Span };
+    // Around midnight, lookups of a batch may ask for different days.
+    const { days } = batch.at(-1) as Lookup;
     try {
       const result = await this.runs.runExclusive(() => this.findAll(waitlistId, { uuids, days }));
       return batch.map(() => ({ result }));
@@ -104,11 +108,11 @@ export class PlaceReader {
     }
   }
 
-  /** Null if a bucket is crowded, unless those are to be counted too. */
+  /** Null if a bucket is crowded, unless `countsCrowded`. */
   private async read(
     reading: Reading,
     waitlistId: number,
-    { uuids, days }: Request,
+    { uuids, days }: BulkLookup,
     countsCrowded = false,
   ): Promise<Places | null> {
     const [waitlist, stored, counts] = await reading.one(
@@ -138,7 +142,7 @@ export class PlaceReader {
     return { waitlist, standings, days: counts };
   }
 
-  /** How many active records come before each. Null as {@link read}. */
+  /** How many active records come before each rank. Null as in {@link read}. */
   private async count(
     reading: Reading,
     { id: waitlistId, active }: ExplainingWaitlist,

@@ -105,9 +105,8 @@ export class QueueListing {
     const listing = listingOf(request, { isSparse, order });
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
-    const isWholeStatus = referredBy === null && request.keys.length === 0 && credit === null;
-    const isCounted =
-      axis === null && credit === null && status !== 'pending' && !(status === 'offered' && isWholeStatus);
+    const isAllOffered = status === 'offered' && referredBy === null && request.keys.length === 0 && credit === null;
+    const isCounted = axis === null && credit === null && status !== 'pending' && !isAllOffered;
     const queries = [
       this.queues.find(waitlistId),
       isCounted ? this.listings.count(waitlistId, listing) : known(undefined),
@@ -121,7 +120,7 @@ export class QueueListing {
     const waiters = isPositioned
       ? shown.map((record, index) => withPosition(record, waitlist, (first ?? NaN) + index))
       : await this.withPositions(session, waitlist, shown);
-    const total = status === 'offered' && isWholeStatus ? waitlist.offered : counted;
+    const total = isAllOffered ? waitlist.offered : counted;
     return pageOf(waitlist, records, waiters, axis === null ? total : totalOf(waitlist, axis));
   }
 
@@ -322,7 +321,7 @@ function listingOf(
   return { status, credit, referredBy, keys, emailPrefix: null, namePrefix: null, ...own };
 }
 
-/** The records of a status that is not `pending`, and those of the others. */
+/** How many records have a status other than `pending`, and how many have one of the others. */
 function sharesOf({ active, offered, offboarded }: LeanWaitlist, status: PageRequest['status']): [number, number] {
   const all = active + offered + offboarded;
   const own = status === 'any' ? all : status === 'waiting' ? active : status === 'offered' ? offered : offboarded;

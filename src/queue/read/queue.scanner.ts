@@ -20,7 +20,7 @@ const NO_FILTER: Omit<Listing, 'status' | 'order'> = {
 /** A record of a scan. */
 export interface ScannedWaiter {
   readonly waiter: StoredWaiter;
-  /** Active records ahead, of an offered record at the place that its facts give; null for an offboarded one. */
+  /** Active records ahead; of an offered record, at the place that its facts give. Null for an offboarded record. */
   readonly position: number | null;
   /** Its `seq`, counted from the first record of the waitlist. */
   readonly joinOrder: number;
@@ -104,7 +104,7 @@ export class QueueScanner {
 
 type Chunks = AsyncGenerator<readonly StoredWaiter[], void>;
 
-/** The records of two sources in queue order as one. Holds a chunk of each. */
+/** Merges the records of two sources that are in queue order. Holds a chunk of each. */
 async function* merged(one: Chunks, other: Chunks): Chunks {
   let [left, right] = [await nextOf(one), await nextOf(other)];
   while (left.length > 0 && right.length > 0) {

@@ -13,7 +13,7 @@ import { WaitlistMetrics } from './waitlist.metrics.js';
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What happens to offers: they are made, or get one of the states in which they end. */
+/** What the counter of offers counts: that they are made, or reach a state other than `open`. */
 const OFFER_CHANGES = ['made', 'accepted', 'declined', 'expired', 'withdrawn'] as const;
 
 /** Metrics of the queue writer. */
@@ -23,7 +23,7 @@ export class QueueMetrics {
   countWaiting: () => number = () => 0;
   private readonly retries: Counter<'reason'>;
   readonly refusals: Counter;
-  /** Ended runs of release plans. */
+  /** Runs of release plans that have ended, by state. */
   readonly releases: Counter<'state'>;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;

@@ -22,7 +22,7 @@ export interface AccountWrite extends Origin, Reach {
   markReplayed(): void;
 }
 
-/** A write that no member or key called for: of the CLI, the first start, or a person who leaves. */
+/** A write that no member or key asked for: by the CLI, the first start, a visitor, a planned run or a sweep. */
 export function operatorWrite(accountId: number): AccountWrite {
   return { ...NO_REQUEST, ...allOf(accountId), id: uuidV7(), keyId: null, key: null, markReplayed: () => undefined };
 }

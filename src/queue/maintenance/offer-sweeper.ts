@@ -5,13 +5,14 @@ import { expireOffers } from '../write/commands/time-offers.js';
 import { QueueWriter } from '../write/queue.writer.js';
 import { type DueOffer, OfferStore } from '../offers/offer.store.js';
 
-/** An offer that is over is out of its status within a minute; till then its code says that it is over. */
+/** An expired offer is ended within a minute. Until then, readers compare its time: see `stateAt`. */
 const INTERVAL_MS = 20_000;
-/** Offers that one transaction ends: it holds the lock of the queue for some ten milliseconds. */
+/** Offers that one transaction ends. It holds the lock of the queue for about ten milliseconds. */
 const CHUNK_SIZE = 200;
 
 /**
- * Ends offers whose time is over. Each process looks; an offer that another has ended already stays as it is.
+ * Ends offers whose time is over, and begins the time of those that have waited for their mail long enough. Every
+ * process does so; an offer that another one has ended already stays as it is.
  */
 @Injectable()
 export class OfferSweeper {
@@ -30,7 +31,7 @@ export class OfferSweeper {
     const now = new Date();
     let due: readonly DueOffer[] = [];
     do {
-      // After the last one, because some stay due: of a waitlist that is being deleted, or that was busy.
+      // Continue after the last one. Some stay due: those of a waitlist that is being deleted, or that was busy.
       due = await this.database.one(this.offers.findDue(now, due.at(-1) ?? null, CHUNK_SIZE));
       for (const waitlistId of new Set(due.map((offer) => offer.waitlistId))) {
         const uuids = due.flatMap((offer) => (offer.waitlistId === waitlistId ? offer.waiterUuid : []));

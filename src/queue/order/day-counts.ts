@@ -1,7 +1,7 @@
 /** How many records of a waitlist joined, were offboarded and erased on a day, and its offers: for statistics. */
 import type { StoredWaiter } from '../record/waiter.js';
 
-/** The counters of offers, each of the day when it was made or ended. They stay when a person returns or is erased. */
+/** The counters of offers, on the day when each was made or ended. A return or an erasure takes none back. */
 export const OFFER_FIELDS = ['offered', 'accepted', 'declined', 'expired'] as const;
 /**
  * The counters that follow from records and offers. An erased record counts as erased alone: it leaves the counters of
@@ -10,7 +10,7 @@ export const OFFER_FIELDS = ['offered', 'accepted', 'declined', 'expired'] as co
 export const DERIVED_DAY_FIELDS = ['signups', 'referred', 'offboarded', 'erased', ...OFFER_FIELDS] as const;
 /**
  * The counters of one day. `departed` counts the people who left the queue by an offer or by the owner. A return or an
- * erasure takes none back, so no records tell it.
+ * erasure takes none back, so it cannot be derived from records.
  */
 export const DAY_FIELDS = [...DERIVED_DAY_FIELDS, 'departed'] as const;
 

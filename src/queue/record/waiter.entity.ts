@@ -12,8 +12,8 @@ export interface Answer {
 }
 
 /**
- * The stored codes. `waiting` records are the active ones; `pending` ones wait for their verification, `offered` ones
- * have a seat kept.
+ * The stored codes. `waiting` records are the active ones; `pending` ones wait for their verification; `offered` ones
+ * have an open offer.
  */
 export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2, offered: 3 } as const;
 export type Status = keyof typeof STATUS_CODES;
@@ -26,7 +26,7 @@ export type Credit = keyof typeof CREDIT_CODES;
 /** In the order of their codes. */
 export const CREDITS = Object.keys(CREDIT_CODES) as Credit[];
 
-/** How an offboarded record left: only the first two are let in. */
+/** Why a record was offboarded. Only the first two were let in. */
 export const REMOVED_REASONS = ['by_owner', 'accepted', 'declined', 'expired'] as const;
 export type RemovedReason = (typeof REMOVED_REASONS)[number];
 
@@ -136,11 +136,11 @@ export class WaiterEntity {
   @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
   removedPriority!: number | null;
 
-  /** Null unless it is offboarded, and if it was before reasons were kept. */
+  /** Null unless it is offboarded, and for records that were offboarded before reasons were stored. */
   @Column({ name: 'removed_reason', type: 'tinyint', nullable: true, transformer: codedOrNull(REMOVED_REASONS) })
   removedReason!: RemovedReason | null;
 
-  /** When the offer ends; null unless it is offered, before the time has begun, and if the offer never expires. */
+  /** When the open offer expires; null without one, before its time has begun, and if it never expires. */
   @Column({ name: 'offer_expires_at', type: 'datetime', precision: 3, nullable: true })
   offerExpiresAt!: Date | null;
 

@@ -77,7 +77,7 @@ export interface Waiter extends StoredWaiter {
   readonly priority: number;
 }
 
-/** Whether the turn of a record has come: of an earlier version's, nobody knows a reason, and the owner removed it. */
+/** Whether the record was let in. Records of versions without reasons have none, and were all removed by the owner. */
 export function isLetIn({ status, removedReason }: Pick<StoredWaiter, 'status' | 'removedReason'>): boolean {
   return status === 'offboarded' && removedReason !== 'declined' && removedReason !== 'expired';
 }
@@ -109,7 +109,7 @@ export interface Search {
   readonly keys: readonly RecordKey[];
 }
 
-/** Every status but `pending`. Only with `keys`, `search` or `name`: no index has these records in another order. */
+/** Every status except `pending`. Only with `keys`, `search` or `name`: no index has all statuses in one order. */
 export type AnyStatus = 'any';
 
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */

@@ -50,7 +50,7 @@ export class QueueStore {
     );
   }
 
-  /** The revisions of those of the waitlists that exist. */
+  /** The revisions of the waitlists, without those that do not exist. */
   findRevisions(waitlistIds: readonly number[]): Query<ReadonlyMap<number, number>> {
     const chunks = chunksOf(waitlistIds, IDS_MAX).map((some) =>
       select<{ id: number; revision: number }, [number, number][]>(
@@ -103,7 +103,7 @@ export class QueueStore {
     );
   }
 
-  /** Raises `revision` too: a setting can change what people see of their places. */
+  /** Raises `revision` too, because a setting can change what people see of their places. */
   updateSettings(waitlist: WholeWaitlist): Query<unknown> {
     const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
     return together([

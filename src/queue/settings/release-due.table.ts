@@ -7,7 +7,7 @@ import { nextRuns, type SavedPlan } from './release-plan.js';
 export interface DueRelease {
   /** The next run; null if there is none. */
   readonly dueAt: Date | null;
-  /** The moment at which that was the next one. */
+  /** When `dueAt` was computed. */
   readonly seenAt: Date;
 }
 
@@ -16,7 +16,7 @@ export interface DueRelease {
 export class ReleaseDueTable {
   constructor(private readonly database: Database) {}
 
-  /** Notes the next run. Send it under the lock of the waitlist. */
+  /** Stores the next run of a plan; without an active plan, deletes the row. Send it under the lock of the waitlist. */
   note(waitlistId: number, plan: SavedPlan | null, now: Date): Query<void> {
     if (!plan?.is_active) return write('DELETE FROM release_due WHERE waitlist_id = ?', [waitlistId]);
     const [next] = nextRuns(plan, now, 1);
@@ -27,6 +27,7 @@ export class ReleaseDueTable {
     );
   }
 
+  /** Null without an active plan. */
   find(waitlistId: number): Query<DueRelease | null> {
     return select<{ due_at: Date | string | null; seen_at: Date | string }, DueRelease | null>(
       'SELECT due_at, seen_at FROM release_due WHERE waitlist_id = ?',
@@ -37,8 +38,8 @@ export class ReleaseDueTable {
   }
 
   /**
-   * The waitlists to look at, at most `limit`. Those too that were noted in the future: the clock was set back since
-   * then, and times until the noted one may still come.
+   * The waitlists whose runs may be due, at most `limit`. Also those whose row was stored in the future: the clock was
+   * set back since then, so times before the stored one may come again.
    */
   findDue(now: Date, limit: number): Query<number[]> {
     return select<{ waitlist_id: number }, number[]>(

@@ -3,7 +3,7 @@ import type { FieldFault } from '../../platform/problems/problem.js';
 
 export const RHYTHMS = ['hour', 'day'] as const;
 
-/** When and how many people are offered a seat, by the names of its fields in the API. */
+/** When a seat is offered, and to how many people. Named as the fields of `release_plan` in the API. */
 export interface ReleasePlan {
   readonly every: (typeof RHYTHMS)[number];
   /** 1 to 7 for Monday to Sunday, in order; null for a plan by the hour. */
@@ -14,14 +14,14 @@ export interface ReleasePlan {
   readonly time_zone: string;
   /** People of one run. */
   readonly count: number;
-  /** No run offers more while so many people are offered or have accepted; null for no bound. */
+  /** Runs stop offering when so many people have an open offer or have accepted one; null for no bound. */
   readonly seats: number | null;
   /** The last day with runs, by the calendar of the zone. */
   readonly until: string | null;
   readonly is_active: boolean;
 }
 
-/** A stored plan. Times up to `saved_at`, ISO 8601 in UTC, do not exist. */
+/** A stored plan. It has no runs up to `saved_at`, ISO 8601 in UTC. */
 export interface SavedPlan extends ReleasePlan {
   readonly saved_at: string;
 }
@@ -29,9 +29,9 @@ export interface SavedPlan extends ReleasePlan {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7];
-/** Offsets such as `+02:00` are no names: they know no changes of clocks. */
+/** Offsets such as `+02:00` are refused: they have no daylight saving time. */
 const ZONE_NAME = /^[A-Za-z]/;
-/** `until` and the clock keep generators short; this is the end of times that databases can store. */
+/** The last time that the databases can store. */
 const TIME_MAX_MS = Date.UTC(9999, 11, 31);
 
 /** The IANA name in its usual case; null if the service does not know the zone. */
@@ -45,7 +45,7 @@ export function timeZoneOf(name: string): string | null {
   }
 }
 
-/** How many more seats runs may offer. A run that is under way ends when its plan is taken away. */
+/** How many more seats runs may offer. Without a plan none, so a run under way ends when its plan is removed. */
 export function freeSeats({
   releasePlan,
   seatsTaken,
@@ -57,7 +57,7 @@ export function freeSeats({
   return releasePlan.seats === null ? Infinity : Math.max(0, releasePlan.seats - seatsTaken);
 }
 
-/** The faults between fields of a plan. */
+/** The faults in how fields of a plan fit together. */
 export function planFaults({ every, at, weekdays }: Pick<ReleasePlan, 'every' | 'at' | 'weekdays'>): FieldFault[] {
   if (every === 'day')
     return at === null ? [{ field: 'at', rule: 'required', message: 'is required in a plan by the day' }] : [];
@@ -69,8 +69,8 @@ export function planFaults({ every, at, weekdays }: Pick<ReleasePlan, 'every' | 
 }
 
 /**
- * The plan to store in place of the present one. One that is equal stays as it was saved: clients may send back the
- * whole waitlist.
+ * The plan to store. If the given one equals the current one, that stays as it was saved: clients may send the whole
+ * waitlist back.
  */
 export function savedPlan(current: SavedPlan | null, plan: ReleasePlan | null, now: Date): SavedPlan | null {
   if (plan === null) return null;
@@ -94,10 +94,10 @@ export function nextRuns(plan: SavedPlan, after: Date, count: number): Date[] {
   return runs;
 }
 
-/** The times after a moment and up to another, first to last: of more than `countMax`, the last ones. */
+/** The times after one moment and up to another, first to last; if there are more than `countMax`, the last ones. */
 export function runsBetween(plan: SavedPlan, after: Date, to: Date, countMax: number): Date[] {
   if (!plan.is_active) return [];
-  // After an outage of years, only the end is computed. A change of clocks can make an hour longer.
+  // After an outage of years, only its end is computed. A change of clocks can make an hour longer.
   const spanMs = plan.every === 'hour' ? (countMax + 24) * HOUR_MS : (countMax + 1) * 7 * DAY_MS;
   const start = new Date(Math.max(after.getTime(), to.getTime() - spanMs));
   const runs: Date[] = [];
@@ -108,7 +108,7 @@ export function runsBetween(plan: SavedPlan, after: Date, to: Date, countMax: nu
   return runs.slice(-countMax);
 }
 
-/** All times after a moment, ascending, whether or not the plan is paused. None in a zone that is not known here. */
+/** All times after a moment, ascending, even if the plan is paused. None in a zone that this process does not know. */
 function* timesAfter(plan: SavedPlan, after: Date): Generator<Date> {
   if (timeZoneOf(plan.time_zone) === null) return;
   const start = Temporal.Instant.fromEpochMilliseconds(Math.max(after.getTime(), Date.parse(plan.saved_at)));
@@ -137,7 +137,7 @@ function nextHour(time: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
   return change.minute === 0 ? change : nextHour(change);
 }
 
-/** Each chosen day at a time of day. One that a change of clocks skips comes as late as it is skipped. */
+/** The time of day on each chosen day. A time that a change of clocks skips comes later by the length of the gap. */
 function* daysAfter(start: Temporal.Instant, plan: ReleasePlan, until: Temporal.PlainDate | null) {
   const { time_zone: timeZone, at: plainTime, weekdays } = plan as ReleasePlan & { at: string; weekdays: number[] };
   // The time of the day before can come today, if clocks skip midnight.

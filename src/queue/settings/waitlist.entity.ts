@@ -171,7 +171,7 @@ export class WaitlistEntity {
   @Column({ name: 'sealed_captcha_secret', type: 'varchar', nullable: true })
   sealedCaptchaSecret!: string | null;
 
-  /** The rules that were set; null if none was. */
+  /** The rules of offers that were set; null if none were. */
   @Column({ type: 'simple-json', nullable: true })
   offers!: Partial<OfferRules> | null;
 

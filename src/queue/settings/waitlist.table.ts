@@ -47,7 +47,7 @@ export const EXPLAINING_COLUMNS = [
 
 /** A waitlist as it explains the places of its people. */
 export interface ExplainingWaitlist extends Pick<WholeWaitlist, (typeof EXPLAINING_COLUMNS)[number]> {
-  /** How often anything was stored that can change a place. */
+  /** Raised with each change that can change a place. */
   readonly revision: number;
 }
 

@@ -84,7 +84,7 @@ export class DecisionStore {
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
       this.mails.drop(id, changedEmails, [...CLICK_MAILS, 'leave', ...OFFER_MAILS]),
-      // Or they would go out with the next offer.
+      // Otherwise, they would go out with the person's next offer.
       this.mails.drop(id, ended, OFFER_MAILS),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),

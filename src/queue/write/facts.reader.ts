@@ -115,7 +115,7 @@ export class FactsReader {
   }
 }
 
-/** Whether the record has an offer that a command can end, or that counts for how the next one ends. */
+/** Whether the record has an open or accepted offer. Expired ones are read too: they decide how the next one ends. */
 function hasOffer({ status, removedReason }: StoredWaiter): boolean {
   return status === 'offered' || removedReason === 'accepted';
 }

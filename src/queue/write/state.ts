@@ -72,7 +72,10 @@ export function stateOf(facts: Facts) {
     done,
     idsByUuid: new Map(named.map(({ uuid, id }) => [uuid, id])),
     first: first.map(({ id }) => id),
-    /** The positions of waiting records. One that enters the queue in this batch has none, so nothing selects it. */
+    /**
+     * The positions of waiting records before the batch. A record that enters the queue in the batch has none, so no
+     * command selects it.
+     */
     positionsBefore: new Map(
       [...named, ...first].flatMap(({ id, status, priority }) => (status === 'waiting' ? [[id, priority]] : [])),
     ),
@@ -175,8 +178,8 @@ export function countMoves({ records, countedRankKeys, ledger }: State): void {
 }
 
 /**
- * Gives records that joined the queue another status, in `records`, in the counters and later in the database. All get
- * the same status and reason.
+ * Gives records that are not pending another status, in `records`, in the counters and later in the database. All must
+ * get the same status and reason.
  */
 export function changeStatus(state: State, changes: ReadonlyMap<StoredWaiter, StatusColumns>): void {
   const [first] = changes.values();

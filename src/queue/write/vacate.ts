@@ -4,8 +4,8 @@ import type { StatusColumns } from '../record/waiter.store.js';
 import { changeStatus, type State } from './state.js';
 
 /**
- * Takes active records out of the queue; each keeps the number ahead. That is the position before the batch, minus the
- * records ahead that left earlier in it.
+ * Takes active records out of the queue, and stores the number ahead of each as `removedPriority`: the position before
+ * the batch, minus the records ahead that left earlier in it.
  */
 export function vacate(
   state: State,

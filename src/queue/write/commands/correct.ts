@@ -20,7 +20,7 @@ export interface CorrectionRequest {
   readonly region: string | null;
   /** The normal forms of the changed contact data. */
   readonly keys: ContactKeys;
-  /** For the link of an offered record that gets another email. */
+  /** The new code of an open offer, used if the email changes. */
   readonly offerCode: OfferCode;
 }
 
@@ -94,8 +94,8 @@ function notReferred(): Problem {
 }
 
 /**
- * Ends the links to the old email; that of an offer goes to the new one. The new email is not verified, unless the
- * owner says so; position and credit stay.
+ * Ends the links that went to the old email; a new link of an open offer goes to the new one. The new email is not
+ * verified, unless the owner says so. Position and credit stay.
  */
 function changeEmail(state: State, id: number, isVerified: boolean, offerCode: OfferCode): void {
   const record = { ...(state.records.get(id) as StoredWaiter), verified: isVerified };

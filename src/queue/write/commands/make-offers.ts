@@ -15,11 +15,11 @@ import { type Moved, needsOf, OFFBOARDING_MAX_MS, select, type Selection } from 
 /** Offers by hand, or by a run of the release plan. */
 export interface OfferRequest {
   readonly selection: Exclude<Selection, { readonly ids: readonly number[] }>;
-  /** How long the offers stay open; null: without end; undefined: as the waitlist says. */
+  /** How long the offers stay open. Null: they never expire. Undefined: the waitlist's `offers.hours`. */
   readonly hours?: number | null | undefined;
   /** One for each record that may be selected. */
   readonly codes: readonly OfferCode[];
-  /** The run of the release plan, which offers no more than its seats. */
+  /** The run of the release plan that makes the offers: they stay within its seats. */
   readonly run?: { readonly id: string };
 }
 

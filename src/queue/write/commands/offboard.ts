@@ -12,7 +12,7 @@ export const OFFBOARDING_MAX_MS = 20_000;
 export type Selection =
   { readonly ids: readonly number[] } | { readonly uuids: readonly string[] } | { readonly next: number };
 
-/** The records that a command took out of the queue, or brought back. */
+/** The records that a command took out of the queue, or brought back to it. */
 export interface Moved extends Changed {
   /** Active records of the waitlist after the command. */
   readonly active: number;
@@ -48,8 +48,8 @@ export function needsOf(selection: Selection): Needs & Pick<Command<unknown>, 'w
 }
 
 /**
- * The active records of a selection, and the offered ones that it names, each once. Without those that came back to the
- * queue in this batch, when their offer expired: they are offboarded or offered as if before.
+ * The active records of a selection, and the offered ones that it names, each once. Without records that an expired
+ * offer put back into the queue in this batch: they have no position from before the batch.
  */
 export function select(state: State, selection: Selection): StoredWaiter[] {
   const { records, first, positionsBefore } = state;
@@ -61,7 +61,7 @@ export function select(state: State, selection: Selection): StoredWaiter[] {
   return found.filter(({ status }) => status === 'waiting').slice(0, selection.next);
 }
 
-/** Waiting records leave the queue; for offered ones, the owner accepts. */
+/** Takes waiting records out of the queue, and accepts for offered ones. Leaves out those whose offer expired. */
 function remove(state: State, leaving: readonly StoredWaiter[]): string[] {
   const { at } = state;
   const waiting = leaving.filter(({ status }) => status === 'waiting');

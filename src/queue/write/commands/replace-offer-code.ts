@@ -6,7 +6,7 @@ import type { Changed, Command } from '../command.js';
 import { mailOffer, openOfferOf, replaceCode } from '../offers.js';
 import { recordOf } from '../state.js';
 
-/** The request of somebody who has the private page, which may be a stranger: bounds count the mail. */
+/** A request from a private page. Anybody may have that page, so the mail counts in the bounds. */
 interface PageRequest {
   readonly requestId: string;
   /** A keyed hash of the network; null if no bound counts it. */
@@ -14,8 +14,8 @@ interface PageRequest {
 }
 
 /**
- * Gives a record's open offer another code, which mails that wait carry too. Asked for on the private page, it is
- * mailed; for the owner it is not.
+ * Gives a record's open offer another code, which waiting mails carry too. A request from the private page mails it,
+ * one of the owner does not.
  * @throws Problem `NO_WAITER_FOUND`, `OFFER_ENDED` if no offer is open
  */
 export function replaceOfferCode(uuid: string, code: OfferCode, origin: AccountWrite | PageRequest): Command<Changed> {

@@ -5,9 +5,9 @@ import { changeStatus, emit, IN_QUEUE, idsOf } from '../state.js';
 import { type Moved, OFFBOARDING_MAX_MS } from './offboard.js';
 
 /**
- * Lets offered and offboarded records wait again, at the place that their facts give now. Others are left out, also one
- * that an offer whose time is over puts at the end of the queue. Returns those that this call brought back, in the
- * given order.
+ * Lets offered and offboarded records wait again, at the place that their facts give now. Leaves out all others, and
+ * records that this call puts at the end of the queue because their offer is over. Returns those that it brought back,
+ * in the given order.
  */
 export function returnWaiters(uuids: readonly string[], write: AccountWrite): Command<Moved> {
   return {

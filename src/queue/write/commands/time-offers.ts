@@ -2,7 +2,7 @@ import type { Changed, Command } from '../command.js';
 import { beginTime, expire, noteExpired, openOfferOf } from '../offers.js';
 import { recordOf, type State } from '../state.js';
 
-/** Begins the time of a record's open offer: its mail was handed over at `at`. */
+/** Begins the time of a record's open offer at `at`, when the mail server took its mail. */
 export function beginOffer(uuid: string, at: Date): Command<Changed> {
   return {
     kind: 'answer',

@@ -87,7 +87,7 @@ export class UserDto extends PickType(RecordDto, ['referral_link']) {
     const { hidesCounts, active } = found.waitlist;
     return {
       registered_email: email ?? null,
-      // Existing apps let in whoever gets null.
+      // Existing apps read null as “let in”.
       current_priority: isLetIn(found.waiter) ? null : priority,
       total_users: hidesCounts ? null : active,
       total_referrals: amount_referred,

@@ -13,16 +13,16 @@ import { QueueWriter } from '../queue/write/queue.writer.js';
 import { MailSender } from './mail.sender.js';
 import { RequestedMails } from './requested-mails.js';
 
-/** An offer, as whoever has its link may see it. */
+/** What the link of an offer shows. */
 export interface LinkedOffer {
   /** The person's record. */
   readonly uuid: string;
   readonly state: OfferState;
-  /** Null before its time has begun, and without end. */
+  /** Null before its time has begun, and if it never expires. */
   readonly expiresAt: Date | null;
 }
 
-/** How people answer offers: by the link that they got, because anybody may have their private page. */
+/** Answers offers by their link. The private page is not enough: anybody may have its address. */
 @Injectable()
 export class OfferLinkService {
   constructor(
@@ -44,7 +44,7 @@ export class OfferLinkService {
   }
 
   /**
-   * Accepts or declines, and returns the state that the offer has then: one that has ended keeps its own.
+   * Accepts or declines an offer, and returns the state that it has then. One that has ended stays as it is.
    * @throws Problem `OFFER_NOT_FOUND`
    */
   async answer(
@@ -57,21 +57,21 @@ export class OfferLinkService {
   }
 
   /**
-   * Mails a new link to the person of a private page, and ends the old one. Does nothing where no offer is open, no
-   * mail can reach the person, or a bound would drop it.
+   * Mails a new link to the person of a private page, and ends the old one. Does nothing if no offer is open, no mail
+   * can reach the person, or a bound would drop the mail.
    * @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED`
    */
   async mailTo(waitlistId: number, uuid: string, { id: requestId, ip }: Sender): Promise<void> {
     await this.requested.limit(ip);
     const { waiter } = await this.reader.findByUuid(waitlistId, uuid);
     if (waiter?.status !== 'offered' || waiter.emailKey === null || !this.sender.isConfigured) return;
-    const mail = await this.requested.room(waitlistId, 'offer', { uuid, emailKey: waiter.emailKey }, ip);
+    const mail = await this.requested.mailWithinBounds(waitlistId, 'offer', { uuid, emailKey: waiter.emailKey }, ip);
     if (!mail) return;
     const { network } = mail;
     try {
       await this.writer.submit(waitlistId, replaceOfferCode(uuid, this.codes.make(), { requestId, network }));
     } catch (error) {
-      // It has ended since. The page says so.
+      // The offer has ended since; the private page says so.
       if (!(error instanceof Problem && ['OFFER_ENDED', 'NO_WAITER_FOUND'].includes(error.code))) throw error;
     }
   }

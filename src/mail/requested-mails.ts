@@ -13,7 +13,7 @@ import { Problem } from '../platform/problems/problem.js';
 const REQUESTS_MAX = 5;
 const WINDOW_SECONDS = 3_600;
 
-/** The person of a record, as far as a mail to them needs. */
+/** What a mail needs of its person. */
 interface Addressee {
   readonly uuid: string;
   readonly emailKey: string;
@@ -44,14 +44,14 @@ export class RequestedMails {
       throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
   }
 
-  /** Stores a mail, if there is {@link room} for it. */
+  /** Stores a mail, unless {@link mailWithinBounds} returns none. */
   async store(waitlistId: number, kind: 'verification' | 'leave', person: Addressee, address: string): Promise<void> {
-    const mail = await this.room(waitlistId, kind, person, address);
+    const mail = await this.mailWithinBounds(waitlistId, kind, person, address);
     if (mail) await this.database.one(this.mails.insert(waitlistId, [mail]));
   }
 
   /** A mail to store; null if one like it waits for its first attempt, or a bound would drop it. */
-  async room(
+  async mailWithinBounds(
     waitlistId: number,
     kind: 'verification' | 'leave' | 'offer',
     { uuid: waiterUuid, emailKey }: Addressee,

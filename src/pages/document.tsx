@@ -21,9 +21,9 @@ export interface Page {
   readonly logo: string | null;
   /** The captcha of its form; omitted without one. */
   readonly captcha?: PublicWaitlist['captcha'];
-  /** Where its forms lead to besides this host, by a redirect: browsers hold that to the policy too. */
+  /** Other origins that its forms lead to by a redirect. Browsers check redirects against `form-action` too. */
   readonly formOrigins?: readonly string[];
-  /** Whether its script asks this service for news. */
+  /** Whether its script connects to this service, for live places. */
   readonly isLive?: boolean;
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];

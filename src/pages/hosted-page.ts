@@ -143,7 +143,7 @@ export class HostedPage {
     return `${this.pagePath(waitlistId)}/offer/${code}`;
   }
 
-  /** Null where the operator has turned them off. */
+  /** Null if the operator has turned live places off. */
   private eventsPath(waitlistId: number, uuid: string): string | null {
     if (!this.isLive) return null;
     return `${this.basePath}/api/v1/signup/events?waitlist_id=${waitlistId}&uuid=${uuid}`;
@@ -242,7 +242,7 @@ export class HostedPage {
     id: number,
   ): Promise<string> {
     const uuid = uuidOf(params.uuid);
-    // Not later than the rest: the events then tell the page of what it does not show yet.
+    // Read first: if the place changes before the rest is read, an event tells the page.
     const place = await this.signups.findPlace({ waitlist_id: id }, uuid, ip);
     const found = await this.signups.find({ waitlist_id: id }, { email: null, phone: null, uuid }, ip);
     const waitlist = await this.waitlists.getForMembers(id);

@@ -13,7 +13,7 @@ interface Params {
   readonly uuid: string;
 }
 
-/** The parameter that hands the code to the owner's product. */
+/** The query parameter that hands the code to the owner's product. */
 const PARAMETER = 'offer';
 const PAGE = { rateLimited: 'public', isPage: true } as const;
 const GET_OPTIONS: RouteShorthandOptions = { exposeHeadRoute: true, config: PAGE };
@@ -67,7 +67,7 @@ export class OfferPage {
       const waitlist = await this.waitlists.getForMembers(id);
       return seeOther(reply, this.destinationOf(waitlist, code, offer));
     }
-    // The page shows by itself what became of the offer, and may be loaded again.
+    // The page itself says what became of the offer. After a change it is loaded by GET, so it can be reloaded.
     return isOpen ? seeOther(reply, this.page.offerPath(id, code)) : this.show(reply, id, code, offer);
   }
 
@@ -91,7 +91,7 @@ export class OfferPage {
     const url = offerRules(waitlist).url ?? waitlist.display.your_turn_url;
     if (!url) return `${this.page.statusPath(waitlist.id, uuid)}?${PARAMETER}=${code}`;
     const destination = new URL(url);
-    // Not by `searchParams`, which writes all other parameters anew.
+    // `searchParams` would encode the other parameters again.
     const others = destination.search
       .slice(1)
       .split('&')

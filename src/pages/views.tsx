@@ -134,7 +134,7 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly place: Place;
-  /** The address of the events of the place; null where the page stays as it is. */
+  /** The address of the live place; null if the page does not follow it. */
   readonly events: string | null;
   readonly leaders: readonly Leader[];
   /** The index of the person among the leaders; undefined if they are none. */

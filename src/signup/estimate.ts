@@ -3,9 +3,9 @@ import type { Span } from '../queue/read/queue.statistics.js';
 
 const WEEK_DAYS = 7;
 const WEEKS = 4;
-/** Fewer weeks in which people left tell nothing about the next. */
+/** With fewer weeks in which people left, there is no estimate. */
 const WEEKS_MIN = 2;
-/** A later day would be no honest estimate. */
+/** Beyond this, there is no estimate. */
 const DAYS_MAX = 365;
 
 /** Days in UTC, such as `2026-11-22`: when a person may leave the queue, at the earliest and at the latest. */
@@ -22,8 +22,8 @@ export function weeksBefore(today: string): Span {
 }
 
 /**
- * When a person at a position may leave the queue, if people go on to leave it as in the best and in the slowest of the
- * weeks in which somebody left. `days` are those of {@link weeksBefore}. Null where they tell too little.
+ * When a person at a position may leave the queue, at the pace of the fastest and of the slowest of the weeks in which
+ * somebody left. `days` are those of {@link weeksBefore}. Null if they are too few, or the latest day is too far away.
  */
 export function estimate(
   priority: number,

@@ -14,15 +14,15 @@ import { PlaceDto } from './place.dto.js';
 import { explain, type Place } from './place.js';
 import type { FoundPlace } from './signup.service.js';
 
-/** How often it asks what changed, and how often a person gets an event at most. */
+/** The interval between two checks for changes, and the shortest between two events to a person. */
 const UPDATE_MS = 2_000;
-/** An event may come this much earlier than the last one and {@link UPDATE_MS} say. */
+/** An event may come this much sooner than {@link UPDATE_MS} after the last one. */
 const JITTER_MS = 100;
 /** People whose places are read together: some milliseconds, in which the embedded database blocks the event loop. */
 const BATCH_MAX = 200;
 /** Of the time of the process, updates take at most one part in this many. */
 const BUDGET = 10;
-/** Comments are looked after every second, so that one is sent every 15. */
+/** Checked every second, so that a comment is sent every 15. */
 const COMMENT_CHECK_MS = 1_000;
 const COMMENT_MS = 14_000;
 const DELAY_BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
@@ -31,15 +31,16 @@ const DELAY_BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 interface Watcher {
   readonly uuid: string;
   readonly stream: EventStream;
-  /** The place that was sent last, when, and of which moment. */
+  /** The data of the last event, and when it was sent. */
   sent: string;
   sentAtMs: number;
+  /** The revision of the waitlist, and the day in UTC, for which it was computed. */
   revision: number;
   day: string;
   commentAtMs: number;
 }
 
-/** A waitlist of which people watch their places, and when it was noticed that it has this revision. */
+/** A watched waitlist with a new revision, and when that was noticed. */
 interface Change {
   readonly waitlistId: number;
   readonly revision: number;
@@ -47,8 +48,8 @@ interface Change {
 }
 
 /**
- * Sends places to those who watch them. One loop asks which of the watched waitlists changed, and reads the places of
- * the people of each together. Nothing is read of a waitlist that nobody watches.
+ * Sends changed places to the clients that watch them. One loop asks which of the watched waitlists have changed, and
+ * reads the places of each waitlist together. Nothing is read of a waitlist that nobody watches.
  */
 @Injectable()
 export class LivePlaces implements OnModuleDestroy {
@@ -119,7 +120,10 @@ export class LivePlaces implements OnModuleDestroy {
     }
   }
 
-  /** A failure holds up nobody else: what is away is tried again, what is damaged after the next change. */
+  /**
+   * Sends their changed places to some watchers. If the database is unavailable, the next round tries again; after
+   * another error, the next change does. Other watchers are served all the same.
+   */
   private async updateSome({ waitlistId, revision, noticedAtMs }: Change, some: readonly Watcher[]): Promise<void> {
     const dueMs = performance.now() - UPDATE_MS + JITTER_MS;
     const watchers = some.filter(({ sentAtMs }) => sentAtMs <= dueMs);
@@ -156,8 +160,8 @@ export class LivePlaces implements OnModuleDestroy {
   }
 
   /**
-   * Works, and then waits until the work was at most its part of the time that the event loop was there for. The time
-   * in which the loop did something else meanwhile counts too, and at least half of the time is left to the database.
+   * Works, then waits until the event loop was active for at most one part in {@link BUDGET} of the time. All that the
+   * loop did meanwhile counts. The wait is at least as long as the work, which leaves half of the time to the database.
    */
   private async withinBudget(work: () => Promise<void>): Promise<void> {
     const startedAtMs = performance.now();

@@ -10,7 +10,7 @@ export interface Place {
   /** The people ahead when the person entered the queue; null if that is unknown. */
   readonly joinedPriority: number | null;
   readonly referrals: { readonly count: number; readonly spots: number };
-  /** Spots gained by what others and the owner did; below 0: lost. Null unless both positions are known. */
+  /** Spots gained by what others and the owner did, or lost if below 0. Null unless both positions are known. */
   readonly others: number | null;
   /** The priority with one more credited referral, as things stand; null unless the person is waiting. */
   readonly nextReferralPriority: number | null;
@@ -18,7 +18,7 @@ export interface Place {
   readonly offerExpiresAt: Date | null;
 }
 
-/** Explains the place of one of the people. `days` are the counters of `weeksBefore` the moment. */
+/** Explains the place of one person. `days` are the counters of `weeksBefore` the day of `now`. */
 export function explain(
   { waiter, nextReferralPriority }: Standing,
   { waitlist, days }: Pick<Places, 'waitlist' | 'days'>,

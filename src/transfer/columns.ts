@@ -65,7 +65,7 @@ export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWa
     credit_reasons: waiter.creditReasons.join(',') || null,
     spots_advanced: waiter.spotsAdvanced,
     removed_date: waiter.removedAt && waiter.removedAt.toISOString(),
-    // An offered record is exported as waiting: its offer stays behind.
+    // An offered record is exported as waiting, without its offer.
     removed_priority: waiter.status === 'offboarded' ? waiter.removedPriority : null,
     removed_reason: waiter.removedReason,
     joined_priority: waiter.joinedPriority,

@@ -48,7 +48,7 @@ export const STATUS = {
     'Lists the Waiters of this status, sorted by id. `pending` ones have not verified their email yet, and are in no other list; `any` lists all others. Follow the `Link` header to the next page.',
 } as const;
 
-/** The rule that only few Waiters can be listed whatever their status: those of one of these filters. */
+/** `status=any` needs one of these filters, which find few Waiters: no index has all statuses in one order. */
 export function anyStatusFault(filters: readonly string[]) {
   return (status: string, query: Readonly<Record<string, unknown>>) =>
     status === 'any' && filters.every((filter) => query[filter] === undefined)

@@ -17,7 +17,7 @@ import { returnWaiters } from '../queue/write/commands/return.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
-/** Who gets an offer, and for how long. */
+/** The Waiters who get an offer, and how long it holds. */
 export type GivenOffers = Pick<OfferRequest, 'selection' | 'hours'>;
 
 /** An offer with its person. */
@@ -67,7 +67,7 @@ export class OfferService {
     }));
   }
 
-  /** The uuids of the records that {@link make} would select now; the caller leaves out those that are not waiting. */
+  /** The uuids that {@link make} would select now. The caller leaves out records that are not waiting. */
   async preview(waitlistId: number, { selection }: GivenOffers): Promise<readonly string[]> {
     if ('uuids' in selection) return [...new Set(selection.uuids)];
     const { waiters } = await this.pages.page(waitlistId, { ...IN_QUEUE_ORDER, limit: selection.next });
@@ -121,7 +121,7 @@ export class OfferService {
   }
 
   /**
-   * Gives the open offer of a record another code, and returns its link; the code before is unknown from then on.
+   * Gives the open offer of a record another code, and returns its link. The old code is unknown from then on.
    * @throws Problem `NO_WAITER_FOUND`, `OFFER_ENDED`, and those of {@link AccountWriteService.once}
    */
   async renewLink(uuid: string, write: AccountWrite): Promise<string> {

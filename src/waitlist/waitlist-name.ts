@@ -10,7 +10,7 @@ export interface WaitlistName {
   readonly api_key?: number | string | null;
 }
 
-/** For descriptions. */
+/** For descriptions of `waitlist_id`. */
 export const OTHER_NAMES =
   'Also accepted: the id as text, its public key, and either of them as `api_key` in place of `waitlist_id`.';
 

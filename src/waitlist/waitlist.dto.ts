@@ -452,7 +452,7 @@ export class WaitlistViewDto extends IntersectionType(
     });
     const { total_signups, current_signups } = statistics;
     const display: Omit<DisplayDto, 'contact'> & Partial<DisplayDto> = DisplayDto.of(waitlist);
-    // Whoever counts up the ids would get the addresses of all owners.
+    // Ids can be counted up: the contacts of all owners would be public.
     delete display.contact;
     return {
       id: view.id,

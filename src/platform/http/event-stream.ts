@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its response became a stream, after its arrival. */
+    /** Time from the arrival of the request until its response became a stream. */
     openedAfterMs?: number;
   }
 }
 
-/** What may wait for a client that reads slowly: a hundred events. */
+/** Unsent data of a client that reads slowly: about a hundred events. */
 const WAITING_MAX_BYTES = 32 * 1024;
 
 const HEADERS = {
@@ -16,7 +16,7 @@ const HEADERS = {
   // Proxies must pass each event on at once: nginx by the second header.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
-  // The next request of the client needs no connection that was a stream.
+  // The connection is not used for another request after the stream.
   connection: 'close',
 };
 
@@ -24,7 +24,7 @@ const HEADERS = {
 export class EventStream {
   private constructor(private readonly response: ServerResponse) {}
 
-  /** Sends the headers. The deadline of answers does not apply any more. */
+  /** Sends the headers. From then on, the deadline for answers does not apply. */
   static open(reply: FastifyReply): EventStream {
     const { raw, request } = reply;
     clearTimeout(request.answerTimer);
@@ -45,12 +45,12 @@ export class EventStream {
     this.write(`event: ${event}\ndata: ${data}\n\n`);
   }
 
-  /** Shows proxies that the connection lives. */
+  /** Keeps proxies from closing an idle connection. */
   comment(): void {
     this.write(':\n\n');
   }
 
-  /** Ends the response. A browser connects again after `retryMs`. */
+  /** Ends the response. With `retryMs`, a browser connects again after that time. */
   close(retryMs?: number): void {
     this.response.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
   }

@@ -17,9 +17,9 @@ declare module 'fastify' {
   }
 }
 
-/** Pages of one household or office. */
+/** Streams of one address, such as a household or an office. */
 const PER_ADDRESS_MAX = 20;
-/** When clients of a process that ends connect again: not all at the same moment. */
+/** Clients of a process that stops connect again after a random time, so that they do not all come at once. */
 const RETRY_MS = { min: 1_000, max: 10_000 };
 
 /** The streams of events of this process. */
@@ -91,8 +91,8 @@ function close(stream: EventStream): void {
 }
 
 /**
- * Bounds the streams of events. They have a bound of their own beside that of the other connections, and are refused
- * from half the delay of the event loop on at which all requests are. A shutdown ends them.
+ * Bounds the streams of events. They do not count in the bound of other connections. New ones are refused at half the
+ * event loop delay at which all requests are. A shutdown ends them.
  */
 export function limitLiveConnections(
   fastify: FastifyInstance,

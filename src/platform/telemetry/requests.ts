@@ -19,7 +19,7 @@ export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void
     onceEnded(request.raw, reply.raw, (isAnswered) => {
       const { log, method, routeOptions } = request;
       const { url: route = 'unknown' } = routeOptions;
-      // A stream has answered when it opens. How long its client then watches says nothing about the service.
+      // A stream counts as answered when it opens. How long its client watches says nothing about the service.
       const { openedAfterMs } = request;
       const durationMs = openedAfterMs ?? reply.elapsedTime;
       const status = isAnswered || openedAfterMs !== undefined ? reply.statusCode : CLOSED_STATUS;

@@ -23,17 +23,17 @@ export class ReferralSpotsDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'The spots that they are worth by the present setting of the waitlist.',
+    description: 'The spots that they are worth now, by `spots_to_move_upon_referral`.',
     example: 6,
   })
   spots!: number;
 }
 
 export class EstimateDto {
-  @ApiProperty({ ...DAY_SCHEMA, description: 'At the earliest, in UTC.', example: '2026-12-01' })
+  @ApiProperty({ ...DAY_SCHEMA, description: 'The earliest day, in UTC.', example: '2026-12-01' })
   from!: string;
 
-  @ApiProperty({ ...DAY_SCHEMA, description: 'At the latest, in UTC.', example: '2026-12-20' })
+  @ApiProperty({ ...DAY_SCHEMA, description: 'The latest day, in UTC.', example: '2026-12-20' })
   to!: string;
 }
 
@@ -53,7 +53,7 @@ export class PlaceDto {
     ...COUNT_SCHEMA,
     nullable: true,
     description:
-      'Number of active records ahead when the record entered the queue. Null if that is unknown, as for records that are older than this field.',
+      'Number of active records ahead when the record entered the queue. Null if unknown, as for records from before version 0.3.0.',
     example: 50,
   })
   joined_priority!: number | null;
@@ -76,7 +76,7 @@ export class PlaceDto {
   @ApiProperty({
     ...COUNT_SCHEMA,
     nullable: true,
-    description: 'The priority with one more credited referral, as things stand.',
+    description: 'The priority that one more credited referral would give now.',
     example: 38,
   })
   next_referral_priority!: number | null;
@@ -85,7 +85,7 @@ export class PlaceDto {
     type: EstimateDto,
     nullable: true,
     description:
-      'When the record may leave the queue, by the fastest and the slowest of the last four full weeks (ISO weeks, UTC) in which people left it by an offer or by the owner. Null with fewer than two such weeks, or if `to` is more than a year away.',
+      'When the record may leave the queue, at the pace of the fastest and of the slowest of the last four full ISO weeks (UTC) in which people left it by an offer or by the owner. Null with fewer than two such weeks, or if `to` is more than a year away.',
   })
   estimate!: EstimateDto | null;
 
@@ -93,7 +93,7 @@ export class PlaceDto {
     ...TIME_SCHEMA,
     type: String,
     nullable: true,
-    description: 'When the offer to the record expires; null without one, and while its time has not begun.',
+    description: 'When the open offer expires, as in a signup.',
     example: null,
   })
   offer_expires_at!: string | null;

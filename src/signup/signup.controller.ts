@@ -67,7 +67,7 @@ export class SignupController {
   @ApiOperation({
     summary: 'Get a Place',
     description:
-      'Explains the place of a record in the queue: where it joined, what its referrals, others and the owner changed, what one more referral would give, and when it may leave the queue. Referrals whose credit is withheld or refused show nowhere. Unsuccessful lookups are limited as those of `GET /api/v1/signup`.',
+      'Explains the place of a record in the queue: where it joined, how its referrals, others and the owner moved it, what one more referral would give, and when it may leave the queue. Referrals whose credit is withheld or refused are not shown. Unsuccessful lookups are limited as those of `GET /api/v1/signup`.',
   })
   @ApiOkResponse({ description: 'The place.', type: PlaceDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
@@ -81,8 +81,8 @@ export class SignupController {
   @ApiOperation({
     summary: 'Watch a Place',
     description: [
-      'Server-sent events, as `EventSource` reads them. The event `place` has the object of `GET /api/v1/signup/place` as its data: at once, and then whenever it changed, at most every two seconds. A comment comes every 15 seconds. After the event `end`, the record was erased or its waitlist deleted: close the connection.',
-      'When an instance shuts down, it says with `retry` when to connect again, and closes the connection. It has room for a number of connections that its operator sets, and for 20 of one address. A browser closes an `EventSource` that is refused: open another after the time in `Retry-After`, which `GET /api/v1/signup/place` does not need.',
+      'A stream of server-sent events, for `EventSource`. The data of the event `place` is the object of `GET /api/v1/signup/place`. It is sent at once, and after each change, at most every two seconds. A comment is sent every 15 seconds. The event `end` means that the record was erased or its waitlist deleted: close the connection.',
+      'An instance that shuts down sends `retry`, the time after which to connect again, and closes the connection. The operator sets how many connections an instance accepts; one address may have 20. A browser does not repeat a request of `EventSource` that was refused: make a new one after a minute, and call `GET /api/v1/signup/place` meanwhile.',
     ].join('\n\n'),
   })
   @ApiOkResponse({

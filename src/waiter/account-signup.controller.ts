@@ -55,7 +55,7 @@ export class AccountSignupController {
   @ApiOperation({
     summary: 'List the Waiters of a waitlist',
     description:
-      'Returns the active Waiters in the order of the queue or of their referrals, the offboarded ones in the order of joining, those of a `status` by id, or those with a name in its order. They come with their answers, in pages of at most 1,000. All filters given must hold. The `Link` header leads to the next page.',
+      'Returns the active Waiters in the order of the queue or of their referrals, the offboarded ones in the order of joining, those of a `status` by id, or those with a `name` in the order of names. They come with their answers, in pages of at most 1,000. All filters given must hold. The `Link` header leads to the next page.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters. More than 100 are sent in parts, without `Content-Length`.',
@@ -100,7 +100,7 @@ export class AccountSignupController {
   @ApiOperation({
     summary: 'Correct or move a Waiter',
     description:
-      'Omitted fields keep their value; null or blank text removes one. A record keeps an email or a phone, but the contact data that the waitlist requires of signups may be removed. `spots_to_advance` moves the Waiter by that many positions, and adds to what was granted before, so repeat it only with an `Idempotency-Key`. An offered or offboarded Waiter keeps its last priority. Another email ends the code of an open offer; a new one is mailed there.',
+      'Omitted fields keep their value; null or blank text removes one. A record keeps an email or a phone, but the contact data that the waitlist requires of signups may be removed. `spots_to_advance` moves the Waiter by that many positions, and adds to what was granted before, so repeat it only with an `Idempotency-Key`. An offered or offboarded Waiter keeps its last priority. A new email ends the code of an open offer, and a new code is mailed to it.',
   })
   @ApiBody({ type: UpdateWaiterDto, examples: CHANGES })
   @ApiOkResponse({ description: 'The Waiter after the change.', type: DetailedWaiterDto })
@@ -128,7 +128,7 @@ export class AccountSignupController {
   @ApiOperation({
     summary: 'Offboard Waiters by uuid',
     description:
-      'Removes Waiters from the queue, all of them or none. For those who have an open offer, it accepts. Returns those that this request offboarded, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or were offboarded before. `POST /api/v1/waitlist/{waitlist_id}/return` brings Waiters back.',
+      'Removes Waiters from the queue, all of them or none. If a Waiter has an open offer, it is accepted. Returns those that this request offboarded, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or were offboarded before. `POST /api/v1/waitlist/{waitlist_id}/return` brings Waiters back.',
   })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',

@@ -47,11 +47,11 @@ export class OfferController {
   @ApiOperation({
     summary: 'Offer Waiters a seat',
     description:
-      'Offers a seat to Waiters, the first of the queue or those in `signups`, all of them or none. They leave the queue, and keep their last `priority` until they accept, decline, or the time is over. With a service that sends mail, each with an email is mailed the link, and its time begins then. Returns those who got an offer, in the order of the queue or of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are not waiting.',
+      'Offers a seat to Waiters: the first ones of the queue with `count`, or those in `signups`. It offers to all of them or none. They leave the queue, and keep their last `priority` until they accept or decline, or the offer expires. If the service sends mail, Waiters with an email get the link by mail, and their time begins when it is sent. Returns the Waiters who got an offer, in the order of the queue or of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are not waiting.',
   })
   @ApiBody({ type: MakeOffersDto, examples: NEW_OFFERS })
   @ApiOkResponse({
-    description: 'The offered Waiters. In a dry run, those who would be, as they are.',
+    description: 'The Waiters with their offers. In a dry run, the Waiters who would get one, as they are now.',
     schema: { type: 'array', maxItems: RECORDS_PER_CALL_MAX, items: { $ref: getSchemaPath(OfferedWaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
@@ -87,7 +87,7 @@ export class OfferController {
   @ApiOperation({
     summary: 'Return Waiters to the queue',
     description:
-      'Lets offered and offboarded Waiters wait again, whoever removed them, all of them or none, at the position that their signup, referrals and spots give now. An open or accepted offer of theirs is withdrawn. Returns those who came back, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are neither offered nor offboarded.',
+      'Brings offered and offboarded Waiters back to the queue, all of them or none, at the position that their signup, referrals and spots give now. It makes no difference why they were offboarded. Their open or accepted offers are withdrawn. Returns the Waiters who came back, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or are neither offered nor offboarded.',
   })
   @ApiOkResponse({
     description: 'The Waiters who came back.',
@@ -115,7 +115,7 @@ export class OfferController {
   @ApiOperation({
     summary: 'Check the code of an offer',
     description:
-      'Returns what became of the offer that a code belongs to, and its person. It changes nothing. A code is a secret of that person: bind it to one user of your product, once.',
+      'Returns the state of the offer with this code, and its Waiter. Changes nothing. Anyone who has the code can use it, so bind it to one user of your product, once.',
   })
   @ApiOkResponse({ description: 'The offer.', type: OfferDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'OFFER_NOT_FOUND')
@@ -130,7 +130,7 @@ export class OfferController {
   @ApiOperation({
     summary: 'Accept an offer',
     description:
-      'Accepts the offer that a code belongs to, as its person does on the page of the offer. A repeat for an accepted offer changes nothing.',
+      'Accepts the offer with this code for its Waiter, as the button on the page of the offer does. Changes nothing if the offer is accepted already.',
   })
   @ApiOkResponse({ description: 'The accepted offer.', type: OfferDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'OFFER_NOT_FOUND', 'OFFER_ENDED', ...REPEAT_PROBLEMS)
@@ -149,7 +149,7 @@ export class OfferController {
   @ApiOperation({
     summary: 'Make a new link for an open offer',
     description:
-      'Returns the page of the offer with a new code, which mails that are still to go have too. The code before is unknown from then on. The time of the offer goes on.',
+      'Returns the address of the page of the offer, with a new code. Mails that have not been sent yet get the new code too. The old code stops working. The offer keeps its time.',
   })
   @ApiOkResponse({ description: 'The new link.', type: OfferLinkDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'NO_WAITER_FOUND', 'OFFER_ENDED', ...REPEAT_PROBLEMS)

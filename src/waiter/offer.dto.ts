@@ -22,7 +22,7 @@ export class MakeOffersDto {
     optional: true,
     minimum: 1,
     maximum: RECORDS_PER_CALL_MAX,
-    description: 'Offers to this many from the front of the queue. Required without `signups`.',
+    description: 'Number of Waiters from the front of the queue who get an offer. Required without `signups`.',
     example: 10,
   })
   count?: number;
@@ -47,7 +47,10 @@ export class MakeOffersDto {
   })
   hours?: number | null;
 
-  @Flag({ default: false, description: 'Shows who would get an offer, and changes, sends and records nothing.' })
+  @Flag({
+    default: false,
+    description: 'Returns the Waiters who would get an offer. Changes, sends and records nothing.',
+  })
   dry_run = false;
 
   /** @throws Problem `INVALID_REQUEST` without `count` and `signups` */
@@ -82,12 +85,12 @@ export class ReturnWaitersDto {
   signups!: SignupUuidDto[];
 }
 
-/** The code of an offer, as it is in the address of its page and behind `offers.url`. */
+/** The code of an offer, as in the address of its page and in the one after Accept. */
 export class OfferCodeDto {
   @Text({
     minLength: 1,
     maxLength: CODE_LENGTH_MAX,
-    description: 'The code of the offer, from `offer=` in the address that the person arrived with.',
+    description: 'The code of the offer: the parameter `offer` of the address at which the person arrived.',
     example: 'Vb1xYw3nqS8kJm2LrT5uPg',
   })
   code!: string;
@@ -97,7 +100,7 @@ export class OfferDto {
   @ApiProperty({
     ...openEnum(OFFER_STATES),
     description:
-      'What became of the offer. `withdrawn`: the owner brought the person back to the queue. A state other than `open` never changes, except from `accepted` to `withdrawn`.',
+      'The state of the offer. `withdrawn`: the owner brought the person back to the queue. A state other than `open` never changes, except from `accepted` to `withdrawn`.',
     example: 'accepted',
   })
   state!: OfferState;
@@ -106,12 +109,12 @@ export class OfferDto {
     ...TIME_SCHEMA,
     type: String,
     nullable: true,
-    description: 'When the offer was accepted, ISO 8601 in UTC; it stays after a return. Null if it never was.',
+    description: 'When the offer was accepted, ISO 8601 in UTC; kept after a return. Null if it was never accepted.',
     example: '2026-11-21T09:30:00.000Z',
   })
   accepted_at!: string | null;
 
-  @ApiProperty({ type: WaiterDto, description: 'The person, as now.' })
+  @ApiProperty({ type: WaiterDto, description: 'The Waiter, as it is now.' })
   signup!: WaiterDto;
 
   static from({ state, acceptedAt, waiter, waitlist }: FoundOffer, accountUuid: string): OfferDto {

@@ -87,7 +87,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Removes Waiters from the queue: those in `waiters`, or the first ones of the queue with `offboard_next`. It removes all of them or none. For those in `waiters` who have an open offer, it accepts. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before. `POST /api/v1/waitlist/{waitlist_id}/return` brings Waiters back.',
+      'Removes Waiters from the queue: those in `waiters`, or the first ones of the queue with `offboard_next`. It removes all of them or none. If a Waiter in `waiters` has an open offer, it is accepted. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before. `POST /api/v1/waitlist/{waitlist_id}/return` brings Waiters back.',
   })
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({

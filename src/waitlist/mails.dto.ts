@@ -26,7 +26,7 @@ const TEXT = {
 const KINDS: Readonly<Record<WordedMail, string>> = {
   verification: `The mail with the link that verifies an email. Placeholders: ${listed('verification')}. It shows no name, because a stranger may have typed it.`,
   welcome: `The mail of \`mail_on_signup\`. Placeholders: ${listed('welcome')}; \`{first_name}\` is empty unless the email is verified.`,
-  offer: `The mail with the link by which a person accepts an offer or declines it. Placeholders: ${listed('offer')}; \`{place}\` is that when it was offered, and \`{first_name}\` is empty unless the email is verified.`,
+  offer: `The mail with the link to accept or decline an offer. Placeholders: ${listed('offer')}; \`{place}\` is the place when the offer was made, and \`{first_name}\` is empty unless the email is verified.`,
   your_turn: `The mail of \`mail_on_offboarding\`. Placeholders: ${listed('your_turn')}; \`{first_name}\` is empty unless the email is verified.`,
 };
 const MAILS = {

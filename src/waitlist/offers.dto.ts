@@ -15,13 +15,13 @@ const RULE_HOURS = {
 } as const;
 const EXPIRY = {
   description:
-    'What happens when an offer expires, judged then: `out` removes the person from the queue; `end` lets the person wait again, at the end of the queue with the earned spots. A third expired offer always removes.',
+    'What happens when an offer expires: `out` offboards the person; `end` puts the person at the end of the queue, with the spots earned so far. The third expired offer of a person is always `out`. The setting at the time of expiry applies.',
 } as const;
 const OFFER_URL = {
   maxLength: 2048,
   nullable: true,
   description:
-    'Where a person who accepts on the page of an offer goes, with `offer=<code>` as the last parameter. Null stands for `your_turn_url`, and without that for the private page.',
+    'The address to which the page of an offer leads after Accept, with `offer=<code>` as the last parameter. Null: `your_turn_url`, or without one the private page.',
   example: 'https://app.example.com/welcome',
 } as const;
 const OFFERS = {

@@ -16,7 +16,7 @@ import type { GivenSettings, Waitlist } from './waitlist.service.js';
 const NEXT_RUNS = 5;
 const EVERY = {
   description:
-    'By the `hour`, at minute 0 of the clock of `time_zone`, or by the `day`, at `at`. An hour that a change of clocks repeats counts twice, a daily time once.',
+    'How often the plan runs: every `hour`, at minute 0 of the clock of `time_zone`, or every `day`, at `at`. When clocks are set back, the repeated hour has a run each time, and a repeated `at` has one.',
 } as const;
 const WEEKDAY = { minimum: 1, maximum: 7 } as const;
 const WEEKDAY_LIST = {
@@ -32,31 +32,31 @@ const AT = {
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
   nullable: true,
   description:
-    'The time of day, `HH:MM`. Required with `every: day`, and only there. A time that a change of clocks skips comes as late as it is skipped.',
+    'The time of day, `HH:MM`. Required with `every: day`, and not allowed with `hour`. When clocks are set forward past it, the run is later by the time that is skipped.',
   example: '09:00',
 } as const;
 const TIME_ZONE = { maxLength: 64, description: 'The IANA name of the time zone.', example: 'Europe/Berlin' } as const;
 const COUNT = {
   minimum: 1,
   maximum: 10_000,
-  description: 'How many people a run offers a seat, from the first of the queue on.',
+  description: 'The number of people, from the front of the queue, to whom a run offers a seat.',
 } as const;
 const SEATS = {
   minimum: 1,
   maximum: 10_000_000,
   nullable: true,
   description:
-    'No run offers more while `seats_taken` is this number. Offers by hand may go beyond it. Null for no bound.',
+    'Runs stop offering seats when `seats_taken` reaches this number. Offers by hand may go beyond it. Null for no limit.',
 } as const;
 const UNTIL = {
   nullable: true,
   description: 'The last day with runs, by the calendar of `time_zone`. Null for no end.',
 } as const;
-const IS_ACTIVE = { description: 'False pauses the plan. Times during a pause are not made up.' } as const;
+const IS_ACTIVE = { description: 'False pauses the plan. Runs during the pause are not made up.' } as const;
 const PLAN = {
   nullable: true,
   description:
-    'Offers the first of the queue a seat at regular times. Replaced as a whole; null for no plan. Only times after the last change of the plan count. A run that is late by less than an hour is made up.',
+    'Offers seats to the first in the queue at regular times. A change replaces the whole plan; null removes it. There are only runs after the last change of the plan. A run that is less than an hour late is made up.',
 } as const;
 
 function zoneFault(name: string) {
@@ -138,14 +138,14 @@ export class ConfiguredReleasePlanDto {
     type: 'array',
     maxItems: NEXT_RUNS,
     items: { ...TIME_SCHEMA, type: 'string' },
-    description: 'The next times, ISO 8601 in UTC. None while the plan is paused.',
+    description: 'The next runs, ISO 8601 in UTC. Empty while the plan is paused.',
     example: ['2026-11-23T08:00:00.000Z'],
   })
   next_runs!: string[];
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'People who are offered a seat or have accepted one. Erased and returned people hold none.',
+    description: 'Number of people who have an open offer or accepted one. Erased and returned people do not count.',
     example: 120,
   })
   seats_taken!: number;
@@ -166,7 +166,7 @@ export class ConfiguredReleasePlanDto {
   }
 }
 
-/** The settings of a request about when people are offered a seat. */
+/** The release plan in a request. */
 export class ReleaseSettingsDto {
   @Holds('plan', faultsBetween)
   @Nested(ReleasePlanDto, { ...PLAN, optional: true })
@@ -177,7 +177,7 @@ export class ReleaseSettingsDto {
   }
 }
 
-/** The fields of a waitlist about when people are offered a seat. */
+/** The release plan in a waitlist. */
 export class ReleaseSettingsViewDto {
   @ApiProperty({ ...PLAN, type: ConfiguredReleasePlanDto })
   release_plan!: ConfiguredReleasePlanDto | null;

@@ -32,7 +32,7 @@ export class ReleaseController {
   @ApiOperation({
     summary: 'List the runs of a release plan',
     description:
-      'Returns the runs of the plans that the waitlist has and had, newest first. Of an outage, it has the newest 100. The `Link` header leads to the next page.',
+      'Returns the runs of the plan and of earlier ones, newest first. Of runs that an outage has skipped, the newest 100 are listed. The `Link` header leads to the next page.',
   })
   @ApiOkResponse({
     description: 'A page of runs.',
@@ -59,7 +59,7 @@ export class ReleaseController {
   @ApiOperation({
     summary: 'Run a release plan now',
     description:
-      'Offers the first of the queue a seat, as a run of `release_plan` does, also if the plan is paused or past its `until`. A run of more than 1,000 people goes on after the answer, in pieces.',
+      'Runs `release_plan` once, now, even if it is paused or past its `until`. A run of more than 1,000 people continues after the answer, in pieces.',
   })
   @ApiBody({ type: RunReleaseDto, examples: RUNS })
   @ApiOkResponse({ description: 'The run. In a dry run, what it would offer.', type: ReleaseDto })

@@ -30,7 +30,7 @@ export class ListReleasesDto {
 export class RunReleaseDto {
   @Flag({
     default: false,
-    description: 'Returns what a run would do now, with `id` and `ran_at` null. Offers and records nothing.',
+    description: 'Returns what a run would offer now, with `id` and `ran_at` null. Offers and records nothing.',
   })
   dry_run?: boolean;
 }
@@ -42,7 +42,7 @@ export class ReleaseDto {
 
   @ApiProperty({
     ...TIME_SCHEMA,
-    description: 'The time by the plan, ISO 8601 in UTC; of a run by hand, that of the request.',
+    description: 'The planned time, ISO 8601 in UTC; for a run by hand, the time of the request.',
     example: '2026-11-27T08:00:00.000Z',
   })
   planned_at!: string;
@@ -56,7 +56,7 @@ export class ReleaseDto {
   })
   ran_at!: string | null;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: '`count` of the plan when it began.', example: 50 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'The `count` of the plan when the run began.', example: 50 })
   count!: number;
 
   @ApiProperty({
@@ -68,7 +68,8 @@ export class ReleaseDto {
 
   @ApiProperty({
     ...openEnum(RUN_STATES),
-    description: '`running` while it makes further offers, then `done`. `skipped` if it would have been an hour late.',
+    description:
+      '`running` while it makes offers, then `done`. `skipped` if it could not begin within an hour of its time.',
     example: 'done',
   })
   state!: ShownRun['state'];

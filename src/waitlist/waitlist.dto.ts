@@ -69,7 +69,7 @@ const HIDE_COUNTS = { description: 'Whether the public view hides its `statistic
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
 const STATISTIC = {
   current_signups: { ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 },
-  offered_signups: { ...COUNT_SCHEMA, description: 'Number of records with an offer that is open.', example: 1 },
+  offered_signups: { ...COUNT_SCHEMA, description: 'Number of records with an open offer.', example: 1 },
   offboarded_signups: { ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 },
   total_signups: {
     ...COUNT_SCHEMA,

@@ -27,7 +27,7 @@ const URL_FIELD = {
 } as const;
 const EVENTS_FIELD = {
   description:
-    'The events that are sent; all of them if the list is empty. `offered_signup` has `offer_url` beside `signup` while the offer is open.',
+    'The events that are sent; all of them if the list is empty. While the offer is open, `offered_signup` has `offer_url` in addition to `signup`.',
   example: ['new_signup', 'offboarded_signup'],
 } as const;
 const EVENT_WORDS = { maxItems: EVENTS.length, enum: EVENTS, enumName: 'WebhookEvent' } as const;

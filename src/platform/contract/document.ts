@@ -37,7 +37,7 @@ export const DOCUMENTS = {
       ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For members and account keys.'],
       [
         'Offer',
-        'Keep seats for the first of the queue, check the codes of their offers, and bring people back. For members and account keys.',
+        'Offer seats to the first in the queue, check the codes of offers, and bring people back. For members and account keys.',
       ],
       [
         'Webhook',

@@ -147,7 +147,7 @@ const CATALOG = {
     status: 404,
     detail: 'There is no offer with this code.',
     remedy:
-      'Check the code. One that was replaced by a new link is unknown, as are codes of erased people and of other accounts.',
+      'Check the code. Codes that were replaced by a new link are unknown, and so are those of erased people and of other accounts.',
   },
   NO_IMPORT_FOUND: {
     status: 404,
@@ -188,7 +188,7 @@ const CATALOG = {
   NO_RELEASE_PLAN: {
     status: 409,
     detail: 'This waitlist has no release plan.',
-    remedy: 'Give it one with `release_plan` first. A plan that is paused can be run too.',
+    remedy: 'Set `release_plan` first. A paused plan can be run too.',
   },
   RELEASE_RUNNING: {
     status: 409,
@@ -198,7 +198,8 @@ const CATALOG = {
   OFFER_ENDED: {
     status: 409,
     detail: 'No offer is open any more: it was accepted, declined or withdrawn, or it has expired.',
-    remedy: 'Check its state with `POST /api/v1/offer/check`. Who should have a seat can be offered another.',
+    remedy:
+      'Check its state with `POST /api/v1/offer/check`. To give the person a seat, make a new offer; return them to the queue first, unless they are waiting.',
   },
   ACCOUNT_EXISTS: {
     status: 409,

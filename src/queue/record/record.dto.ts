@@ -75,7 +75,7 @@ export class RecordDto {
     ...openEnum(REMOVED_REASONS),
     nullable: true,
     description:
-      'Why the record is offboarded: `by_owner`, or because its offer was `accepted`, was `declined` or has `expired`. Only the first two were let in. Null in the queue, and for records of earlier versions, which count as `by_owner`.',
+      'Why the record was offboarded: `by_owner`, or because its offer was `accepted`, `declined` or `expired`. Only `by_owner` and `accepted` mean that the person was let in. Null unless the record is offboarded, and for records that were offboarded before version 0.3.0, which count as `by_owner`.',
     example: null,
   })
   removed_reason!: RemovedReason | null;
@@ -85,7 +85,7 @@ export class RecordDto {
     type: String,
     nullable: true,
     description:
-      'When the open offer expires, ISO 8601 in UTC. Null without one, for one that never expires, and until its mail is sent: its time begins then, at the latest a day after it was made.',
+      'When the open offer expires, ISO 8601 in UTC. Null without an open offer, if it never expires, and before its time begins: when its mail is sent, at the latest a day after the offer was made.',
     example: null,
   })
   offer_expires_at!: string | null;
@@ -93,7 +93,7 @@ export class RecordDto {
   @ApiProperty({
     ...openEnum(STATUSES),
     description:
-      '`waiting`: in the queue. `offered`: out of it while an offer is open. `offboarded`: removed from it, for the reason in `removed_reason`. `pending`: not in the queue until the email is verified.',
+      '`waiting`: in the queue. `offered`: out of the queue while an offer is open. `offboarded`: removed from the queue, for the reason in `removed_reason`. `pending`: not in the queue until the email is verified.',
     example: 'waiting',
   })
   status!: Status;

@@ -3,7 +3,7 @@ import type { Place, PublicWaitlist } from './model.js';
 import type { Texts } from './texts.js';
 
 const DAY_MS = 86_400_000;
-/** An estimate that reaches further is one of months. */
+/** An estimate beyond this names months, not days. */
 const DAYS_MAX = 60;
 
 interface ExplanationProps {
@@ -12,7 +12,7 @@ interface ExplanationProps {
   readonly texts: Texts;
 }
 
-/** Why a person has their place, and how long it may take. */
+/** How a person got to their place, and when it may be their turn. */
 export function Explanation({ waitlist, place, texts }: ExplanationProps) {
   const sentences = sentencesOf(waitlist, place, texts);
   if (sentences.length === 0) return null;
@@ -27,7 +27,7 @@ export function Explanation({ waitlist, place, texts }: ExplanationProps) {
 
 function sentencesOf({ is_closed: isClosed }: PublicWaitlist, place: Place, { text, count, lang }: Texts): string[] {
   const { priority, joined_priority: joined, referrals, next_referral_priority: next, estimate } = place;
-  // Nobody moves beyond the front. The rest of the spots is no way back either.
+  // Nobody moves beyond the front, so spots beyond it count neither as a move up nor as one back.
   const spots = Math.min(referrals.spots, joined ?? 0);
   const others = place.others === null ? 0 : place.others + referrals.spots - spots;
   const sentences = [

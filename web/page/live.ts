@@ -1,15 +1,15 @@
 import { morph } from './morph.js';
 import { enableSharing } from './share.js';
 
-/** Between two loads of the page, which shows what an event only announces. */
+/** The least time between two loads of the page. An event only announces what a load then shows. */
 const LOAD_MS = 10_000;
 /** After a load that failed, twice as long each time, up to this. */
 const LOAD_MS_MAX = 300_000;
-/** All pages of a waitlist hear of a change at once. They spread their loads over this. */
+/** All pages of a waitlist learn of a change at once, so they spread their loads over this time. */
 const SPREAD_MS = 1_000;
-/** Between two announcements of the place to people who hear the page. */
+/** The least time between two announcements of the place to screen readers. */
 const SPOKEN_MS = 60_000;
-/** Before the page asks again for events that it was refused, and up to twice that. */
+/** The wait before a refused stream is opened again; at random, up to twice as long. */
 const REFUSED_MS = 60_000;
 
 type Timer = ReturnType<typeof setTimeout>;
@@ -41,10 +41,10 @@ export function followPlace(page: Document): void {
       latest = data;
       plan();
     });
-    // Of somebody who is no longer on the list.
+    // The person is no longer on the waitlist.
     events.addEventListener('end', () => location.reload());
     events.addEventListener('error', () => {
-      // A lost connection comes back by itself; a refused one does not.
+      // The browser repeats a lost connection, but not a refused one.
       if (events?.readyState === EventSource.CLOSED) reopening = setTimeout(open, REFUSED_MS * (1 + Math.random()));
     });
   }
@@ -72,7 +72,7 @@ export function followPlace(page: Document): void {
     failures = response?.ok ? 0 : failures + 1;
     if (!response?.ok) return;
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
-    // The page is newer than the event, or there is nothing that it could learn by another load.
+    // The page is newer than the event, or another load would show nothing new.
     if (latest === asked) latest = line!.dataset.place;
   }
 

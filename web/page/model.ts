@@ -72,11 +72,14 @@ export interface Status {
 export interface Place {
   readonly status: Status['status'];
   readonly priority: number;
-  /** Records ahead when the person entered the queue; null if nobody counted them. */
+  /** Records ahead when the person entered the queue; null if unknown. */
   readonly joined_priority: number | null;
-  /** The friends who count, and the places that they are worth by today's setting. */
+  /** The friends who count, and the places that they are worth by the current setting. */
   readonly referrals: { readonly count: number; readonly spots: number };
-  /** Places that others and the owner moved the person up; below 0, back. The rest is null for who is not waiting. */
+  /**
+   * Places by which others and the owner moved the person up, or back if below 0. This and the next two are null unless
+   * the person is waiting.
+   */
   readonly others: number | null;
   /** With one more friend, as things stand. */
   readonly next_referral_priority: number | null;

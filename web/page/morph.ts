@@ -1,7 +1,7 @@
 /**
- * Makes a part of the page what the server would send now, and leaves alone what is the same: so nobody loses the
- * focus, a selection or what a script has added. `before` is that part as the server sent it last, of which `shown`
- * was made.
+ * Changes a part of the page to what the server sends now. Elements that did not change stay, and with them the focus,
+ * a selection and what scripts have added. `before` is the part as the server sent it last, from which `shown` was
+ * made.
  */
 export function morph(shown: Element, before: Element, after: Element): void {
   for (const { name } of before.attributes) if (!after.hasAttribute(name)) shown.removeAttribute(name);
@@ -13,7 +13,7 @@ export function morph(shown: Element, before: Element, after: Element): void {
   }
   const earlier = [...before.childNodes];
   const parts = [...shown.childNodes];
-  // The browser's extensions may have added something too.
+  // Browser extensions may have added nodes.
   if (hasText(before) || hasText(after) || parts.length !== earlier.length) {
     if (!before.isEqualNode(after)) shown.replaceChildren(...copies(after.childNodes));
     return;
@@ -32,7 +32,7 @@ export function morph(shown: Element, before: Element, after: Element): void {
   for (const gone of parts.slice(next)) gone.remove();
 }
 
-/** Whether text stands beside elements. */
+/** Whether some of the child nodes are text. */
 function hasText({ childNodes }: Element): boolean {
   return [...childNodes].some((node) => node.nodeType === Node.TEXT_NODE);
 }

@@ -8,7 +8,7 @@ import { StatusView, type StatusProps } from './status.js';
 
 interface PrivatePageProps extends Omit<StatusProps, 'heading' | 'explanation' | 'offer'> {
   readonly place: Place;
-  /** The address of the events of the place; omitted where the page stays as it is. */
+  /** The address of the live place; omitted or null if the page does not follow it. */
   readonly events?: string | null;
   /** Null if no mail can reach the person. */
   readonly leave: Leave | null;
@@ -20,7 +20,7 @@ export function PrivatePage({ waitlist, status, leaders, texts, place, events, l
   return (
     <>
       <PageName waitlist={waitlist} />
-      {/* For live.ts, which says in it what has changed. */}
+      {/* live.ts announces changes to screen readers in it. */}
       {events && <p class="waitlist-live" role="status" data-events={events} data-place={JSON.stringify(place)} />}
       <StatusView
         waitlist={waitlist}

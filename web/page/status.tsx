@@ -63,7 +63,7 @@ export function StatusView(props: StatusProps) {
   );
 }
 
-/** What the page says first, which is its title too. */
+/** The heading of the page, which is also in its title. */
 export function headingOf({ sends_mail: sendsMail = true }: PublicWaitlist, status: Status, { text }: Texts): string {
   if (isOffered(status) || isTurnedAway(status)) return offerHeading(status, text);
   if (status.status === 'offboarded') return text('your_turn');
@@ -86,12 +86,12 @@ function isOver({ offer_expires_at: until }: Status): boolean {
   return until !== null && Date.parse(until) <= Date.now();
 }
 
-/** Those who did not take what they were offered were not let in. */
+/** People who did not take their offer were not let in. */
 function isTurnedAway(status: Status): status is Status & { readonly removed_reason: 'declined' | 'expired' } {
   return status.removed_reason === 'declined' || status.removed_reason === 'expired';
 }
 
-/** What is said to those who have an offer, or did not take it. */
+/** Shown to people who have an offer, or did not take one. */
 function Offered({ status, texts: { text }, offer, heading: Heading = 'h1' }: StatusProps) {
   return (
     <div class="waitlist-status">

@@ -47,7 +47,7 @@ describe('a million people', () => {
   const shows = async ({ inLine, letIn }: { inLine: number; letIn: number }) => {
     const status = page.getByRole('radiogroup', { name: 'Status' });
     await status.getByText(`In line ${inLine.toLocaleString('en')}`, { exact: true }).waitFor();
-    await status.getByText(`Left the line ${letIn.toLocaleString('en')}`, { exact: true }).waitFor();
+    await status.getByText(`No longer in line ${letIn.toLocaleString('en')}`, { exact: true }).waitFor();
     await page.locator(`[role="grid"][aria-rowcount="${inLine + 1}"]`).waitFor();
   };
 
@@ -142,7 +142,7 @@ describe('a million people', () => {
 
     await page
       .getByRole('radiogroup', { name: 'Status' })
-      .getByText(/^Left the line/)
+      .getByText(/^No longer in line/)
       .click();
     await row(first[0] ?? '').waitFor();
     assert.equal(await grid.getAttribute('aria-rowcount'), String(1 + LET_IN));

@@ -142,7 +142,7 @@ describe('offers at the desk', () => {
         await answer(links[0] as string, 'accept');
         await answer(links[1] as string, 'decline');
         await page.reload();
-        await showStatus('Left the line', 'offboarded');
+        await showStatus('No longer in line', 'offboarded');
         await row(1).getByText('Accepted').waitFor();
         await row(2).getByText('Declined').waitFor();
         await check('left');
@@ -198,7 +198,7 @@ describe('offers at the desk', () => {
         await page.getByText('Enter a whole number from 1 to 720.').waitFor();
         await check('rules', true);
         await page.getByLabel('Hours to answer').fill('72');
-        await page.getByLabel('They go to the end of the line').check();
+        await page.getByLabel('Go to the end of the line').check();
         await page.getByLabel('Address after accepting').fill('app.example.com/welcome');
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Saved.').first().waitFor();

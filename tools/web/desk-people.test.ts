@@ -367,7 +367,7 @@ describe('the people of a waitlist', () => {
         assert.match(lines[0] as string, /^number,email,/);
         await result.getByRole('button', { name: 'Done' }).click();
         assert.equal((await statistics()).current_signups, before.current_signups - 100);
-        await showStatus(journey, 'Left the line', 'offboarded');
+        await showStatus(journey, 'No longer in line', 'offboarded');
         await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
         await journey.grid.getByRole('row').nth(1).waitFor();
         await check();
@@ -441,7 +441,7 @@ describe('the people of a waitlist', () => {
       ],
     );
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('Everybody who joined has left the line or has an offer.').waitFor();
+    await page.getByText('Everybody who joined has an offer or is no longer in line.').waitFor();
     await page.context().close();
   });
 });

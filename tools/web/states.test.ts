@@ -260,9 +260,9 @@ describe('signed in, hinders nobody:', () => {
       { name: 'nobody pending', path: () => '/1/people?status=pending', shows: 'Nobody is unconfirmed.' },
       { name: 'no withheld referral', path: () => '/1/people?credit=withheld', shows: 'No referral waits for you.' },
       {
-        name: 'nobody left the line',
+        name: 'nobody let in',
         path: () => '/1/people?status=offboarded',
-        shows: 'Nobody has left the line yet.',
+        shows: 'Nobody has been let in yet.',
       },
       {
         name: 'next people that are refused',

@@ -25,7 +25,7 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
       <Figure
         label="In line"
         value={count(current_signups)}
-        // Nobody counts the offers that were withdrawn: then the change is not known.
+        // Withdrawn offers are not counted, so the change is unknown where offers were made.
         change={
           joined !== undefined && left !== undefined && sum('offered') === 0 ? CHANGE.format(joined - left) : undefined
         }
@@ -44,7 +44,7 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
         note={now === null ? undefined : `${count(referred_signups)} of ${countPeople(total_signups)}`}
       />
       <Figure
-        label="Left the line"
+        label="No longer in line"
         value={count(offboarded_signups)}
         change={left === undefined ? undefined : CHANGE.format(left)}
       />
@@ -56,7 +56,7 @@ function ratio(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null;
 }
 
-/** What became of the offers. Nothing where there were none. */
+/** The numbers of offers. Nothing if there were none. */
 export function OfferFigures({ totals, days }: { totals: Waitlist['statistics']; days: readonly DayStatistics[] }) {
   const sum = (field: 'offered' | 'accepted' | 'declined' | 'expired', from: readonly DayStatistics[] = days) =>
     from.reduce((total, day) => total + day[field], 0);
@@ -66,7 +66,7 @@ export function OfferFigures({ totals, days }: { totals: Waitlist['statistics'];
   return (
     <Section
       title="Offers"
-      description={`${sum('offered') === 1 ? '1 offer was' : `${count(sum('offered'))} offers were`} made in ${days.length} days. What became of offers in this time:`}
+      description={`${sum('offered') === 1 ? '1 offer was' : `${count(sum('offered'))} offers were`} made in ${days.length} days. What happened to offers in this time:`}
     >
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
         <Figure label="Open now" value={count(totals.offered_signups)} />

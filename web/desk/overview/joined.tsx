@@ -16,7 +16,7 @@ const BOX_FROM_DAYS = 12;
 const BOX_HEIGHT = 424;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** Shown where there are any. */
+/** The columns of offers, shown if there were any. */
 const OFFERS = [
   { field: 'offered', label: 'Offered' },
   { field: 'accepted', label: 'Accepted' },
@@ -103,7 +103,8 @@ function lastDays(days: readonly DayStatistics[], span: number, since: string): 
 
 function NumbersTable({ days }: { days: readonly (DayStatistics & { label: string })[] }) {
   const isLong = days.length >= BOX_FROM_DAYS;
-  const offers = OFFERS.filter(() => OFFERS.some(({ field }) => days.some((day) => day[field] > 0)));
+  const hasOffers = OFFERS.some(({ field }) => days.some((day) => day[field] > 0));
+  const offers = hasOffers ? OFFERS : [];
   return (
     <>
       <Table.ScrollContainer
@@ -117,7 +118,7 @@ function NumbersTable({ days }: { days: readonly (DayStatistics & { label: strin
         <Table stickyHeader>
           <HeadRow
             columns={['Day (UTC)']}
-            numbers={['Joined', 'Referred', ...offers.map(({ label }) => label), 'Left the line', 'Page views']}
+            numbers={['Joined', 'Referred', ...offers.map(({ label }) => label), 'No longer in line', 'Page views']}
           />
           <Table.Tbody>
             {days.toReversed().map((day) => (

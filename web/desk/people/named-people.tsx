@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 import { countPeople } from '../parts/format';
 import { contactOf, type Person } from './people.queries';
 
-/** So many are drawn. */
+/** The most people that are drawn. */
 const LISTED_MAX = 1_000;
 /** The library's own items are as wide as their text. */
 const FULL_WIDTH = { itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } } as const;
 
-/** Lists people in a box that scrolls. `rest` says where those are that it leaves out. */
+/** Lists people in a box that scrolls. `rest` says where to find those that it leaves out. */
 export function NamedPeople<P extends Person>({
   people,
   label,
@@ -20,7 +20,7 @@ export function NamedPeople<P extends Person>({
   label: string;
   rest?: string;
   noteOf: (person: P) => ReactNode;
-  /** What stands beside each of them. */
+  /** Shown at the end of each row. */
   children?: (person: P) => ReactNode;
 }) {
   return (

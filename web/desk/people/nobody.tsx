@@ -5,19 +5,19 @@ import { isDeciding, isFiltered, type PeopleSearch } from './search';
 const WHO = {
   waiting: 'in line',
   offered: 'with an open offer',
-  offboarded: 'who left the line',
+  offboarded: 'who is no longer in line',
   pending: 'unconfirmed',
 } as const;
 const EMPTY = {
   waiting: { sentence: 'Nobody is in line yet.', hint: 'People appear here as soon as they join.' },
   offered: { sentence: 'Nobody has an open offer.', hint: 'Select people in line, or offer the next ones a seat.' },
-  offboarded: { sentence: 'Nobody has left the line yet.', hint: 'Select people in line, or let the next ones in.' },
+  offboarded: { sentence: 'Nobody has been let in yet.', hint: 'Select people in line, or let the next ones in.' },
   pending: {
     sentence: 'Nobody is unconfirmed.',
     hint: 'People are unconfirmed until they confirm their email. Anyone who has not done so after 30 days is deleted.',
   },
 } as const;
-const ALL_OUT = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has left the line or has an offer.' };
+const ALL_OUT = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has an offer or is no longer in line.' };
 const NO_DECISION = {
   sentence: 'No referral waits for you.',
   hint: 'A referral that looks suspicious is withheld until you approve or refuse it.',
@@ -60,7 +60,7 @@ export function Nobody({
               variant="default"
               onClick={() => onFilter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
             >
-              {status === 'waiting' ? 'Search people who left' : 'Search people in line'}
+              {status === 'waiting' ? 'Search people no longer in line' : 'Search people in line'}
             </Button>
           )}
         </Group>

@@ -2,7 +2,7 @@ import { sendsMail } from '../environment';
 import { RelativeTime } from '../parts/relative-time';
 import type { Person } from './people.queries';
 
-/** Without a mail to wait for, the time of an offer begins at once: such an offer without an end never expires. */
+/** An offer that is not mailed starts its time at once. So if it has no end, it never expires. */
 function neverExpires({ offer_expires_at, email }: Person): boolean {
   return offer_expires_at === null && (!sendsMail || email === null);
 }
@@ -17,11 +17,11 @@ export function OfferEnd({ person }: { person: Person }) {
     );
   return neverExpires(person)
     ? 'The offer never expires.'
-    : 'The offer has no end yet: its time begins when the mail is sent, unless it never expires.';
+    : 'The end is not set. Unless the offer never expires, its time starts when the mail is sent.';
 }
 
 /** The same, for a table. */
 export function OfferEndCell({ person }: { person: Person }) {
   if (person.offer_expires_at !== null) return <RelativeTime time={person.offer_expires_at} isFocusable={false} />;
-  return neverExpires(person) ? 'never' : 'no end yet';
+  return neverExpires(person) ? 'never' : 'not set';
 }

@@ -32,17 +32,15 @@ export function OfferLinkDialog({ person, onClose }: { person: WholePerson; onCl
           }}
         >
           <Stack>
-            <Text size="sm">
-              The link that they have, in a mail too, stops working. The time of the offer goes on as before.
-            </Text>
+            <Text size="sm">The old link stops working, also in mails. The offer keeps its time.</Text>
             {renew.isError && <ProblemAlert error={renew.error} />}
             <FormButtons act="Make a new link" isSending={renew.isPending} onCancel={onClose} />
           </Stack>
         </form>
       }
     >
-      Send it to <bdi>{contactOf(person)}</bdi> yourself: it is shown only now. Whoever has it can accept or decline the
-      offer.
+      Send it to <bdi>{contactOf(person)}</bdi> yourself: it is shown only now. Anybody who has it can accept or decline
+      the offer.
     </SecretDialog>
   );
 }

@@ -70,7 +70,7 @@ export function OfferDialog({ waitlistId, people, onDone, onClose }: OfferProps 
   );
 }
 
-/** Offers the first people of the queue a seat, and names them before. */
+/** Names the first people of the queue, and offers them a seat. */
 export function OfferNextDialog({ waitlistId, onDone, onClose }: OfferProps) {
   const queries = useQueryClient();
   const waitlist = useQuery(waitlistQuery(waitlistId));
@@ -140,7 +140,7 @@ interface Hours {
   readonly fieldOf: (isLocked: boolean) => ReactNode;
 }
 
-/** How long the offers hold: by default, as the settings say. */
+/** How long the offers hold. Starts with the setting of the waitlist. */
 function useHours(waitlistId: number): Hours {
   const rules = useQuery(waitlistQuery(waitlistId)).data?.offers;
   const [changed, setTyped] = useState<number | string | null>(null);
@@ -172,12 +172,12 @@ function useHours(waitlistId: number): Hours {
 
 function hoursSentence(hours: number | null, rules: Waitlist['offers'] | undefined): string {
   if (hours === null) return 'Empty: the offer never expires.';
-  const begin = sendsMail ? 'Counted from when the mail is sent.' : 'Counted from now on.';
-  const end = rules?.on_expiry === 'end' ? 'goes back to the end of the line' : 'is out';
-  return `${begin} Whoever does not answer by then ${end}. Leave it empty for an offer that never expires.`;
+  const begin = sendsMail ? 'The time starts when the mail is sent.' : 'The time starts now.';
+  const end = rules?.on_expiry === 'end' ? ' and go to the end of the line' : '';
+  return `${begin} People who do not answer in time lose the seat${end}. Leave it empty for an offer that never expires.`;
 }
 
-/** How the link gets to them. */
+/** Says how people get the link. */
 function linkSentence(mailed: number, unmailed: number): string {
   const total = mailed + unmailed;
   if (!sendsMail || mailed === 0)

@@ -91,7 +91,7 @@ export function columnsOf({ waitlistId, search }: View) {
     }),
     helper.accessor('removed_date', {
       id: 'removed',
-      header: 'Left',
+      header: 'Outcome',
       cell: ({ row: { original: person } }) =>
         person.removed_date && (
           <>

@@ -312,7 +312,7 @@ export async function renewOfferLink(uuid: string, key: string): Promise<string>
   return offer_url;
 }
 
-/** Puts people who left or have an offer back in line, and returns those who came back. @throws Problem */
+/** Puts people who have an offer, or are no longer in line, back. Returns those who came back. @throws Problem */
 export async function returnPeople(
   waitlistId: number,
   people: readonly Person[],

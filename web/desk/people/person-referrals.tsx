@@ -14,7 +14,7 @@ const REFERRED_SHOWN = 5;
 const REFERRED: Readonly<Record<Person['status'], readonly [one: string, many: string]>> = {
   waiting: ['is in line', 'are in line'],
   offered: ['has an open offer', 'have an open offer'],
-  offboarded: ['left the line', 'left the line'],
+  offboarded: ['is no longer in line', 'are no longer in line'],
   pending: ['has not confirmed the email yet', 'have not confirmed the email yet'],
 };
 

@@ -7,7 +7,7 @@ import { BulkProgress } from './bulk-progress';
 import { type Person, refreshPeople, returnPeople } from './people.queries';
 import { tellReturned } from './undo';
 
-/** Puts people who left the line, or have an open offer, back to their places. */
+/** Puts people who have an open offer, or are no longer in line, back to their places. */
 export function ReturnDialog({
   waitlistId,
   people,
@@ -39,7 +39,7 @@ export function ReturnDialog({
       onClose={onClose}
     >
       <Text size="sm">
-        They wait again at exactly the place that their signup, their referrals and granted places give now.
+        They go back to exactly the place that their signup, their referrals and granted places give now.
       </Text>
       <Consequences people={people} />
       <BulkProgress done={done} total={people.length} />
@@ -60,7 +60,7 @@ function Consequences({ people }: { people: readonly Person[] }) {
       {letIn > 0 && (
         <Text size="sm">
           {letIn === people.length ? 'They were' : `${countPeople(letIn)} of them ${letIn === 1 ? 'was' : 'were'}`} let
-          in: if your product has given them access, take it back there.
+          in: if your product has given them access, remove it there.
         </Text>
       )}
     </>

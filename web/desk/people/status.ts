@@ -4,7 +4,7 @@ import type { Person } from './people.queries';
 export const STATUS_LABELS: Readonly<Record<Person['status'], string>> = {
   waiting: 'In line',
   offered: 'Offered',
-  offboarded: 'Left the line',
+  offboarded: 'No longer in line',
   pending: 'Unconfirmed',
 };
 
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<NonNullable<Person['removed_reason']>, string>> =
   expired: 'Expired',
 };
 
-/** How somebody left the line. Of people who left before the service kept a reason, the owner let all in. */
+/** Why somebody is no longer in line. The owner let in all people without a reason: they are older than reasons. */
 export function leavingOf({ removed_reason }: Pick<Person, 'removed_reason'>): string {
   return REASONS[removed_reason ?? 'by_owner'];
 }

@@ -7,7 +7,7 @@ import { countPeople } from '../parts/format';
 import { sentenceOf } from '../problem';
 import { type Person, refreshPeople, returnPeople } from './people.queries';
 
-/** Long enough to read the notice and to think twice. Afterwards, the panel of each person has the same. */
+/** Long enough to read the notice. Afterwards, “Put back in line” does the same. */
 const SHOWN_MS = 20_000;
 
 /** Puts people back in line who were let in or offered a seat just now. A repeat after a lost answer is harmless. */
@@ -30,7 +30,7 @@ export function tellReturned(number: number): void {
   notifications.show({ message });
 }
 
-/** An offer that was accepted for somebody does not come back. */
+/** “Undo” would promise too much for an offer that was accepted for somebody: it is not open again. */
 export function undoLabel(people: readonly Person[]): string {
   return people.some(({ removed_reason }) => removed_reason === 'accepted') ? 'Put back in line' : 'Undo';
 }
@@ -58,7 +58,7 @@ function Notice({
 }) {
   const undo = useUndo(waitlistId, people, () => {
     onDone();
-    // The focus goes with the button.
+    // The button that had the focus is gone.
     document.querySelector<HTMLElement>('#page h1')?.focus({ preventScroll: true });
   });
   return (

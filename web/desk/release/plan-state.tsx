@@ -65,7 +65,7 @@ function Seats({ plan }: { plan: ReleasePlan }) {
     <div>
       <Text size="sm">
         {seatsSentence(plan)}
-        {isFull && ' Runs offer no more until you raise the number, or somebody declines.'}
+        {isFull && ' Runs offer no more until you raise the number or a seat becomes free.'}
       </Text>
       {seats !== null && (
         <Progress
@@ -83,13 +83,13 @@ function NextRuns({ plan: { is_active: isActive, next_runs: runs, time_zone: zon
   if (!isActive)
     return (
       <Text size="sm" c="dimmed">
-        No run is planned while it is paused. Times that pass meanwhile are not made up.
+        No run is planned while it is paused. Runs during the pause are not made up.
       </Text>
     );
   if (runs.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No further run is planned: its last day is over.
+        No further run is planned, because the last day is over.
       </Text>
     );
   const clock = clockOf(zone);

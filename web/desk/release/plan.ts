@@ -15,7 +15,7 @@ const weekdayNames = (weekday: 'short' | 'long') => {
 export const WEEKDAY_NAMES = weekdayNames('long');
 const SHORT_NAMES = weekdayNames('short');
 
-/** A plan as the service takes it, without what it only gives. */
+/** A plan as a request has it, without the fields that only responses have. */
 export function plannedOf({ every, weekdays, at, time_zone, count, seats, until, is_active }: ReleasePlan) {
   return {
     every,

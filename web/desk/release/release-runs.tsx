@@ -14,7 +14,7 @@ const STATES: Readonly<Record<ReleaseRun['state'], { readonly label: string; rea
   skipped: { label: 'Skipped', color: 'gray' },
 };
 
-/** The runs of the plan so far. Nothing without a plan that never ran. */
+/** The runs of the plan so far. Nothing if there is no plan and no run. */
 export function ReleaseRuns({ waitlistId, timeZone }: { waitlistId: number; timeZone: string | null }) {
   const runs = useInfiniteQuery(releaseRunsQuery(waitlistId));
   const list = runs.data?.pages.flat() ?? [];
@@ -22,7 +22,7 @@ export function ReleaseRuns({ waitlistId, timeZone }: { waitlistId: number; time
   return (
     <Section
       title="Runs"
-      description="Newest first. A run that could not begin within an hour of its time, because the service was away, is skipped."
+      description="Newest first. A run is skipped if it could not begin within an hour of its time."
     >
       {runs.isError && list.length === 0 ? (
         <ProblemAlert error={runs.error} onRetry={() => void runs.refetch()} />

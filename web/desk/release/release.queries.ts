@@ -5,7 +5,7 @@ import type { components } from '../generated/openapi';
 export type ReleaseRun = components['schemas']['Release'];
 
 const PAGE_SIZE = 10;
-/** While a run is under way, and otherwise: a planned run begins by itself. */
+/** While a run is under way, and otherwise, to show planned runs when they begin. */
 const POLL_MS = { running: 2_000, idle: 30_000 };
 
 /** The runs of a plan, newest first, page by page. */

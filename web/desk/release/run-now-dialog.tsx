@@ -11,10 +11,10 @@ import type { Waitlist } from '../queries';
 import { seatsSentence } from './plan';
 import { releasePreviewQuery, runRelease } from './release.queries';
 
-/** One call names so many. */
+/** The most people that one preview names. */
 const NAMED_MAX = OFFERING.count.maximum;
 
-/** Runs the plan once, now, and names those who get an offer before. */
+/** Names those who would get an offer, and runs the plan once, now. */
 export function RunNowDialog({ waitlist, onClose }: { waitlist: Waitlist; onClose: () => void }) {
   const queries = useQueryClient();
   const preview = useQuery(releasePreviewQuery(waitlist.id));
@@ -49,7 +49,7 @@ export function RunNowDialog({ waitlist, onClose }: { waitlist: Waitlist; onClos
       )}
       {number !== undefined && number > 0 && (
         <>
-          <Text size="sm">This is one run more. The planned runs stay as they are.</Text>
+          <Text size="sm">This is an extra run. The planned runs stay as they are.</Text>
           {number > NAMED_MAX && (
             <Text size="sm">
               {count(number)} people would get an offer. These are the first {count(NAMED_MAX)}.

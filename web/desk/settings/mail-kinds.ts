@@ -24,7 +24,7 @@ export const KINDS: readonly {
   {
     kind: 'offer',
     title: 'Offer',
-    description: 'Has the link by which people accept a seat that you offer, or decline it.',
+    description: 'Has the link to accept or decline a seat that you offer.',
     placeholders: ['{first_name}', '{place}', '{waitlist_name}', '{link}'],
   },
   {

@@ -26,11 +26,11 @@ interface OfferValues extends Record<string, unknown> {
 const HOURS_DEFAULT = 48;
 
 const ON_EXPIRY = [
-  { value: 'out', label: 'They are out', description: 'They leave the line. You can put them back at any time.' },
+  { value: 'out', label: 'Stay out of the line', description: 'You can put them back at any time.' },
   {
     value: 'end',
-    label: 'They go to the end of the line',
-    description: 'They keep the places that they earned. Somebody whose third offer expires is out.',
+    label: 'Go to the end of the line',
+    description: 'They keep the places that they earned. A person whose third offer expires stays out.',
   },
 ] as const;
 
@@ -41,7 +41,7 @@ const RULES = {
   },
 };
 
-/** How long offers hold, and what follows. */
+/** How long offers hold, and what happens after they end. */
 export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, changesOf, RULES);
   const { form } = settings;
@@ -50,20 +50,20 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
     <SettingsTab settings={settings}>
       <PlainSection
         title="Offers"
-        description="An offer keeps a seat for somebody for a time. They accept it or decline it on a page of their own; its link is theirs alone."
+        description="An offer keeps a seat for a person for some time. They accept or decline it on a page whose link only they get."
       >
         <Text size="sm">
           You offer seats by hand{' '}
           <Anchor component={Link} to={`/${waitlist.id}/people`} inherit underline="always">
-            among the people
+            under People
           </Anchor>
           .
           {sendsMail ? (
             <>
               {' '}
-              The link goes out by mail, with a reminder before the end:{' '}
+              The link goes out by mail, with a reminder before the end. You can{' '}
               <Anchor component={Link} to={`/${waitlist.id}/settings/mails`} inherit underline="always">
-                word the mail
+                write the mail yourself
               </Anchor>
               .
             </>
@@ -73,7 +73,7 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
         </Text>
         <Switch
           label="Offers expire"
-          description={sendsMail && 'The time runs from when the mail is sent.'}
+          description={sendsMail && 'The time starts when the mail is sent.'}
           checked={hours !== null}
           onChange={({ currentTarget }) =>
             form.setFieldValue('offers.hours', currentTarget.checked ? HOURS_DEFAULT : null)
@@ -81,7 +81,7 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
         />
         <NumberInput
           label="Hours to answer"
-          description={`At most ${count(OFFERS.hours.maximum)}. It holds for offers that are made from now on.`}
+          description={`At most ${count(OFFERS.hours.maximum)}. Applies to offers made from now on.`}
           styles={SHORT_INPUT}
           min={OFFERS.hours.minimum}
           max={OFFERS.hours.maximum}
@@ -92,7 +92,7 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
           {...form.getInputProps('offers.hours')}
           value={hours ?? ''}
         />
-        <Radio.Group label="Whoever does not answer in time" {...form.getInputProps('offers.on_expiry')}>
+        <Radio.Group label="People who do not answer in time" {...form.getInputProps('offers.on_expiry')}>
           <Stack gap="xs" mt="xs">
             {ON_EXPIRY.map((choice) => (
               <Radio key={choice.value} {...choice} />
@@ -105,8 +105,8 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
           label="Address after accepting"
           description={
             waitlist.your_turn_url
-              ? `Your product opens here, with the code as “offer” in the address. Leave it empty for ${waitlist.your_turn_url}.`
-              : 'Your product opens here, with the code as “offer” in the address. Leave it empty for their private page.'
+              ? `People come here after accepting, with the code as “offer” in the address. Leave it empty for ${waitlist.your_turn_url}.`
+              : 'People come here after accepting, with the code as “offer” in the address. Leave it empty for their private page.'
           }
           placeholder="https://example.com/welcome"
           maxLength={OFFERS.url.maxLength}

@@ -76,7 +76,7 @@ function PlanFields({ form, waitlist }: { form: ReleaseForm; waitlist: Waitlist 
   return (
     <PlainSection
       title="Release plan"
-      description="Offers the first in line a seat at regular times. What an offer is, and how long it holds, is set under Offers."
+      description="Offers the first in line a seat at regular times. How long an offer holds is set under Offers."
     >
       <Radio.Group label="Seats are offered" {...form.getInputProps('release_plan.every')}>
         <Stack gap="xs" mt="xs">
@@ -102,7 +102,7 @@ function PlanFields({ form, waitlist }: { form: ReleaseForm; waitlist: Waitlist 
           <Select
             label="Time zone"
             description={
-              every === 'hour' ? 'Runs are at the full hour of its clock.' : 'The time is by its clock, in summer too.'
+              every === 'hour' ? 'Runs are on the hour, by its clock.' : 'The time is by its clock, also in summer.'
             }
             data={zones}
             searchable
@@ -127,7 +127,7 @@ function PlanFields({ form, waitlist }: { form: ReleaseForm; waitlist: Waitlist 
           />
           <NumberInput
             label="Seats in all"
-            description={`The plan never has more people offered and accepted than that. ${waitlist.release_plan ? seatsSentence({ ...waitlist.release_plan, seats: null }) : ''} Leave it empty for no limit.`}
+            description={`The plan makes no offers beyond this number. ${waitlist.release_plan ? seatsSentence({ ...waitlist.release_plan, seats: null }) : ''} Leave it empty for no limit.`}
             styles={SHORT_INPUT}
             min={RELEASE.seats.minimum}
             max={RELEASE.seats.maximum}

@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<Exclude<Column, 'position'>, string>> = {
   credit_reasons: 'Credit reasons',
   removed_date: 'Let in at',
   removed_priority: 'Position when let in',
-  removed_reason: 'How they left',
+  removed_reason: 'Outcome',
   joined_priority: 'Position when they joined',
   verified: 'Email confirmed',
   uuid: 'Id of the person',

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseHTML } from 'linkedom';
 import { LANGUAGES } from '../../web/page/texts.js';
 import type { Answer } from '../support/api.js';
 import { MailServer } from '../support/mail-server.js';
+import { documentOf, FORM, textOf } from '../support/page.js';
 import { type Service, startService } from '../support/service.js';
-
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
 
 let service: Service;
 let mail: MailServer;
@@ -26,9 +24,6 @@ const signUp = (waitlistId: number, fields: Readonly<Record<string, string>>): P
     raw: new URLSearchParams({ waitlist_id: String(waitlistId), ...fields }).toString(),
     headers: FORM,
   });
-const documentOf = ({ text }: Answer): Document => parseHTML(text).document;
-const textOf = (answer: Answer, selector = 'main'): string =>
-  documentOf(answer).querySelector(selector)?.textContent ?? '';
 const languageOf = (answer: Answer) => {
   const root = documentOf(answer).documentElement;
   return [root.getAttribute('lang'), root.getAttribute('dir')];
@@ -141,7 +136,7 @@ it('A mail of a waitlist in Arabic is Arabic, and reads from right to left', asy
   const [{ subject, html, text }] = await mail.mailsTo(email);
 
   expect(subject).toBe('تأكيد بريدك الإلكتروني: Launch');
-  const { document } = parseHTML(html!);
+  const document = documentOf({ text: html! });
   expect(['lang', 'dir'].map((name) => document.documentElement.getAttribute(name))).toEqual(['ar', 'rtl']);
   for (const part of [text, document.body.textContent])
     for (const expected of ['لإكمال تسجيلك', 'تأكيد البريد الإلكتروني', '72 ساعة']) expect(part).toContain(expected);

@@ -1,52 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
-import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
-import { MailServer } from '../support/mail-server.js';
+import { type MailingService, startMailingService } from '../support/mailing-service.js';
+import { documentOf, pressButton, statusPath, textOf, within } from '../support/page.js';
 import { type Service, startService } from '../support/service.js';
-import type { OwnedWaitlist, Person } from '../support/world.js';
+import { newEmail, type OwnedWaitlist, type Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
-/** No limit and no bound of networks counts this address, from which a test calls unless it says otherwise. */
-const EXEMPT = '127.0.0.1';
 const DAY_MS = 24 * 3_600_000;
 
-let service: Service;
-let mail: MailServer;
+let service: MailingService;
 beforeAll(async () => {
-  mail = await MailServer.start();
-  service = await startService({
-    environment: {
-      SMTP_URL: mail.url,
-      MAIL_FROM: 'launch@example.com',
-      // Behind a proxy that serves it below a path, and strips the path.
-      PUBLIC_BASE_URL: 'https://example.com/lists',
-      RATE_LIMIT_EXEMPT: EXEMPT,
-    },
-  });
-  service.startTasks();
+  service = await startMailingService();
 });
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
+afterAll(() => service.stop());
 
-const newEmail = () => `${randomUUID()}@example.com`;
-const open = (path: string, of = service): Promise<Answer> => of.api.get(path);
-const press = (path: string, from = EXEMPT): Promise<Answer> =>
-  service.api.post(path, undefined, { raw: '', headers: FORM, from });
-const documentOf = ({ text }: Answer) => parseHTML(text).document;
-const textOf = (answer: Answer, selector = 'main'): string =>
-  documentOf(answer).querySelector(selector)?.textContent ?? '';
-const statusPath = ({ id }: { readonly id: number }, { uuid }: Person) => `/waitlist/${id}/status/${uuid}`;
-const below = (path: unknown) => String(path).replace('/lists', '');
+const open = (path: string, of: Service = service): Promise<Answer> => of.api.get(path);
+const press = (path: string, from?: string): Promise<Answer> => pressButton(service.api, path, from);
 
 /** The newest of so many mails to a person. */
 async function mailTo(email: string, count = 1) {
-  service.app.get(MailDispatcher).wake();
-  return (await mail.mailsTo(email, count)).at(-1)!;
+  return (await service.mailsTo(email, count)).at(-1)!;
 }
 
 /** Somebody who joined, and the link at the end of the mail. */
@@ -56,11 +31,8 @@ async function newcomer(waitlist: OwnedWaitlist, fields: object = {}) {
   return { ...person, verifyLink: link!, link: leaveLink! };
 }
 
-const offboard = async (waitlist: OwnedWaitlist, person: Person) =>
-  service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
-const asOwner = ({ owner: { token } }: OwnedWaitlist) => ({ token });
 const isThere = async (waitlist: OwnedWaitlist, { uuid }: Person): Promise<boolean> =>
-  (await service.api.get(`/api/v1/signup/${uuid}`, asOwner(waitlist))).status === 200;
+  (await service.api.get(`/api/v1/signup/${uuid}`, waitlist.owner)).status === 200;
 
 describe('a link to leave', () => {
   it('ends each mail to a person, in text and in HTML, in the language of the waitlist', async () => {
@@ -68,9 +40,9 @@ describe('a link to leave', () => {
     const ada = await newcomer(waitlist);
     await press(ada.verifyLink);
 
-    await offboard(waitlist, ada);
+    await service.world.offboardPeople(waitlist, ada);
 
-    const mails = await mail.mailsTo(ada.email, 2);
+    const mails = await service.mailsTo(ada.email, 2);
     for (const { text, html, leaveLink } of mails) {
       const url = `https://example.com/lists${leaveLink}`;
       expect(leaveLink).toMatch(new RegExp(`^/waitlist/${waitlist.id}/leave/[\\w-]{43}$`));
@@ -90,7 +62,7 @@ describe('a link to leave', () => {
     expect([head.status, page.status]).toEqual([200, 200]);
     expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' });
     expect([textOf(page, 'h1'), textOf(page, 'button')]).toEqual(['Leave the waitlist', 'Leave the waitlist']);
-    expect(below(documentOf(page).querySelector('form')!.getAttribute('action'))).toBe(ada.link);
+    expect(within(documentOf(page).querySelector('form')!.getAttribute('action'))).toBe(ada.link);
     expect(page.text).not.toContain(ada.email);
     expect(await isThere(waitlist, ada)).toBe(true);
   });
@@ -109,7 +81,7 @@ describe('a link to leave', () => {
       const left = await press(leaveLink!);
 
       positions.push(await service.world.priorityOf(referrer!));
-      expect([left.status, below(left.headers.location)]).toEqual([303, leaveLink]);
+      expect([left.status, within(left.headers.location)]).toEqual([303, leaveLink]);
       expect(await isThere(waitlist, friend)).toBe(false);
     }
     expect(positions).toEqual([0, 2, 0, 2]);
@@ -120,7 +92,7 @@ describe('a link to leave', () => {
     const [ada, bob] = [await newcomer(waitlist), await newcomer(waitlist)];
     await press(ada.link);
     const body = { waitlist_id: waitlist.id, signups: [{ uuid: bob.uuid }] };
-    await service.api.call('DELETE', '/api/v1/signup', body, asOwner(waitlist));
+    await service.api.call('DELETE', '/api/v1/signup', body, waitlist.owner);
 
     expect((await press(ada.link)).status).toBe(303);
     // The link leads to the signup of that time, whatever follows.
@@ -137,7 +109,7 @@ describe('a link to leave', () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const [pending, ada] = [await newcomer(waitlist), await newcomer(waitlist)];
     await press(ada.verifyLink);
-    await offboard(waitlist, ada);
+    await service.world.offboardPeople(waitlist, ada);
     const pages = [await open(pending.link), await open(ada.link)];
 
     for (const { link } of [pending, ada]) await press(link);
@@ -153,7 +125,7 @@ describe('a link to leave', () => {
     const hook = await service.api.post(
       `/api/v1/waitlist/${waitlist.id}/webhook`,
       { url: 'https://example.com/hook', events: ['erased_signup'] },
-      asOwner(waitlist),
+      waitlist.owner,
     );
     const ada = await newcomer(waitlist);
 
@@ -161,11 +133,11 @@ describe('a link to leave', () => {
     await press(ada.link);
 
     const path = `/api/v1/waitlist/${waitlist.id}/webhook/${hook.body.id}/delivery`;
-    expect((await service.api.get(path, asOwner(waitlist))).body).toMatchObject([
+    expect((await service.api.get(path, waitlist.owner)).body).toMatchObject([
       { event: 'erased_signup', signup_uuid: ada.uuid },
     ]);
     const query = { uuid: ada.uuid };
-    expect((await service.api.get('/api/v1/audit', { ...asOwner(waitlist), query })).body).toMatchObject([
+    expect((await service.api.get('/api/v1/audit', { token: waitlist.owner.token, query })).body).toMatchObject([
       { action: 'waiter_left', uuids: [ada.uuid], waitlist_id: waitlist.id, address_hash: null },
     ]);
   });
@@ -187,7 +159,7 @@ describe('a link to leave', () => {
       const page = await press(ada.link);
       expect(textOf(page)).toContain('A link to leave works for 30\u00a0days.');
       const button = documentOf(page).querySelector('main a')!;
-      expect([button.textContent, below(button.getAttribute('href'))]).toEqual([
+      expect([button.textContent, within(button.getAttribute('href'))]).toEqual([
         'See my place',
         `/waitlist/${waitlist.id}/find`,
       ]);
@@ -200,7 +172,7 @@ describe('a link to leave', () => {
     const ada = await newcomer(waitlist);
     const email = newEmail();
 
-    await service.api.patch(`/api/v1/signup/${ada.uuid}`, { email }, asOwner(waitlist));
+    await service.api.patch(`/api/v1/signup/${ada.uuid}`, { email }, waitlist.owner);
 
     expect((await press(ada.link)).status).toBe(404);
     expect(await isThere(waitlist, ada)).toBe(true);
@@ -216,10 +188,10 @@ describe('a private page', () => {
     const waitlist = await service.world.waitlist({ title: 'Launch' });
     const ada = await service.world.signup(waitlist);
     const page = await open(statusPath(waitlist, ada));
-    const action = below(documentOf(page).querySelector('.waitlist-leave')!.getAttribute('action'));
+    const action = within(documentOf(page).querySelector('.waitlist-leave')!.getAttribute('action'));
 
     const sent = await press(action);
-    const after = await open(below(sent.headers.location));
+    const after = await open(within(sent.headers.location));
 
     expect([sent.status, textOf(page, '.waitlist-leave button')]).toEqual([303, 'Leave the waitlist']);
     expect(textOf(page)).not.toContain('We sent you a link to leave.');
@@ -245,13 +217,13 @@ describe('a private page', () => {
     await askAt(waitlist, bob);
     await mailTo(bob.email);
 
-    expect(mail.tried.filter((email) => email === ada.email)).toHaveLength(1);
+    expect(service.mail.tried.filter((email) => email === ada.email)).toHaveLength(1);
   });
 
   it('sends no more than five of these mails an hour to one mailbox, over all requests', async () => {
     const waitlist = await service.world.waitlist();
     const ada = await service.world.signup(waitlist);
-    const tried = () => mail.tried.filter((email) => email === ada.email).length;
+    const tried = () => service.mail.tried.filter((email) => email === ada.email).length;
     for (let count = 1; count <= 5; count += 1) {
       await askAt(waitlist, ada);
       await mailTo(ada.email, count);
@@ -288,7 +260,7 @@ describe('a private page', () => {
     expect(documentOf(page).querySelector('form')).toBeNull();
     expect(textOf(page)).toContain('Get in touch: hello@example.com');
     expect([asked.status, stranger.status]).toEqual([303, 303]);
-    expect(textOf(await open(below(asked.headers.location)))).not.toContain('We sent you a link');
+    expect(textOf(await open(within(asked.headers.location)))).not.toContain('We sent you a link');
   });
 });
 

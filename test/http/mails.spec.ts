@@ -5,33 +5,19 @@ import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { WelcomeMailEntity } from '../../src/outbox/welcome-mail.entity.js';
-import { MailServer } from '../support/mail-server.js';
-import { type Service, startService } from '../support/service.js';
+import { BASE, type MailingService, startMailingService } from '../support/mailing-service.js';
+import { pressButton } from '../support/page.js';
+import { startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
-const EXEMPT = '127.0.0.1';
-const BASE = 'https://example.com/lists';
 const PAGE = { waitlist_url_location: null, waitlist_name: 'Lumen' } as const;
 
-let service: Service;
-let mail: MailServer;
+let service: MailingService;
 beforeAll(async () => {
-  mail = await MailServer.start();
-  const environment = { SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com', PUBLIC_BASE_URL: BASE };
-  service = await startService({ environment: { ...environment, RATE_LIMIT_EXEMPT: EXEMPT } });
-  service.startTasks();
+  service = await startMailingService();
 });
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
-
-async function mailsTo(email: string, count = 1) {
-  service.app.get(MailDispatcher).wake();
-  return mail.mailsTo(email, count);
-}
+afterAll(() => service.stop());
 
 /** Resolves once no mail of the waitlist waits, and returns the kinds of all that were stored for it, in order. */
 async function kindsOf({ id }: OwnedWaitlist): Promise<string[]> {
@@ -43,7 +29,7 @@ async function kindsOf({ id }: OwnedWaitlist): Promise<string[]> {
   return (await mails.find({ where: { waitlistId: id }, order: { id: 'ASC' } })).map(({ kind }) => kind);
 }
 
-const click = (link: string | null) => service.api.post(link!, undefined, { raw: '', headers: FORM });
+const click = (link: string | null) => pressButton(service.api, link!);
 /** But for the one to leave, at the end of each. */
 const linksIn = (html: string | undefined) =>
   [...parseHTML(html!).document.querySelectorAll('a')].flatMap((link) => {
@@ -64,7 +50,7 @@ describe('mail_on_signup', () => {
     await service.world.signup(waitlist);
     const ada = await service.world.signup(waitlist, { first_name: 'Wilhelmina' });
 
-    const [{ subject, text, html }] = await mailsTo(ada.email);
+    const [{ subject, text, html }] = await service.mailsTo(ada.email);
 
     expect(subject).toBe('Du stehst auf der Liste: Lumen');
     expect(text).toContain('Du bist auf Platz 2 der Warteliste.');
@@ -77,12 +63,12 @@ describe('mail_on_signup', () => {
   it('mails a person who must confirm after the click, with the name', async () => {
     const waitlist = await service.world.waitlist({ ...PAGE, mail_on_signup: true, verification: 'required' });
     const ada = await service.world.signup(waitlist, { first_name: 'Ada' });
-    const [{ text: asked, link }] = await mailsTo(ada.email);
+    const [{ text: asked, link }] = await service.mailsTo(ada.email);
     expect(asked).not.toContain(ada.uuid);
 
     await click(link);
 
-    const { subject, text } = (await mailsTo(ada.email, 2))[1]!;
+    const { subject, text } = (await service.mailsTo(ada.email, 2))[1]!;
     expect(subject).toBe('You’re on the list: Lumen');
     expect(text).toMatch(
       /Hello Ada,\s+You’re number 1 on the waitlist\.\s+Each friend who joins moves you up 3 places\./,
@@ -95,7 +81,7 @@ describe('mail_on_signup', () => {
     const waitlist = await service.world.waitlist({ ...PAGE, mail_on_signup: true, verification: 'optional' });
     const ada = await service.world.signup(waitlist, { first_name: 'Wilhelmina' });
 
-    const [{ subject, text, html, link }] = await mailsTo(ada.email);
+    const [{ subject, text, html, link }] = await service.mailsTo(ada.email);
 
     expect(subject).toBe('You’re on the list: Lumen');
     expect(text).toMatch(/^Lumen\s+Hello,\s+You’re number 1 on the waitlist\.[^]*Please confirm your email address\./);
@@ -106,7 +92,7 @@ describe('mail_on_signup', () => {
     const urls = [`${BASE}${link}`, privatePage(waitlist, ada), ada.referral_link];
     expect(new Set(linksIn(html))).toEqual(new Set(urls));
     await service.world.signup(waitlist, { email: ada.email });
-    const again = (await mailsTo(ada.email, 2))[1]!;
+    const again = (await service.mailsTo(ada.email, 2))[1]!;
     expect(again.text).not.toContain(ada.uuid);
     expect((await click(link)).status).toBe(303);
     expect(await kindsOf(waitlist)).toEqual(['signup', 'verification']);
@@ -121,7 +107,7 @@ describe('mail_on_signup', () => {
     });
     expect(status).toBeLessThan(300);
     const ada = await service.world.signup(waitlist);
-    await mailsTo(ada.email);
+    await service.mailsTo(ada.email);
 
     await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
 
@@ -136,7 +122,7 @@ describe('mail_on_signup', () => {
 
     await kindsOf(waitlist);
 
-    expect(mail.tried.filter((address) => address.startsWith(name))).toHaveLength(5);
+    expect(service.mail.tried.filter((address) => address.startsWith(name))).toHaveLength(5);
   });
 });
 
@@ -154,12 +140,12 @@ describe('the words of a mail', () => {
     });
     const ada = await service.world.signup(waitlist, { first_name: '<i>Ada</i>' });
 
-    const [asked] = await mailsTo(ada.email);
+    const [asked] = await service.mailsTo(ada.email);
     expect(asked.subject).toBe('Lumen <b>&?');
     // A pending person has no place yet.
     expect(asked.text).toContain(`Hello,\n\n|${BASE}${asked.link}\n\nConfirm email:`);
     await click(asked.link);
-    const { subject, text, html } = (await mailsTo(ada.email, 2))[1]!;
+    const { subject, text, html } = (await service.mailsTo(ada.email, 2))[1]!;
 
     expect(subject).toBe('<i>Ada</i>: 1');
     const page = privatePage(waitlist, ada);
@@ -179,7 +165,7 @@ describe('the words of a mail', () => {
     const ada = await service.world.signup(waitlist);
 
     expect(saved.status).toBe(200);
-    expect((await mailsTo(ada.email))[0].text).toContain('Dear {first_name} {reader}');
+    expect((await service.mailsTo(ada.email))[0].text).toContain('Dear {first_name} {reader}');
   });
 
   it('tell people that it is their turn, by name if they have confirmed', async () => {
@@ -194,13 +180,13 @@ describe('the words of a mail', () => {
       await service.world.signup(waitlist, { first_name: 'Ada' }),
       await service.world.signup(waitlist, { first_name: 'Bob' }),
     ];
-    await click((await mailsTo(ada.email))[0].link);
-    await mailsTo(bob.email);
+    await click((await service.mailsTo(ada.email))[0].link);
+    await service.mailsTo(bob.email);
 
     for (const person of [ada, bob])
       await service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
 
-    const [toAda, toBob] = [(await mailsTo(ada.email, 2))[1]!, (await mailsTo(bob.email, 2))[1]!];
+    const [toAda, toBob] = [(await service.mailsTo(ada.email, 2))[1]!, (await service.mailsTo(bob.email, 2))[1]!];
     expect([toAda.subject, toBob.subject?.trim()]).toEqual(['In, Ada', 'In,']);
     expect(toAda.text).toContain('Hello Ada,\n\nStart at https://app.example/start.');
     expect(toBob.text).toContain('Hello,\n\nStart at');
@@ -250,9 +236,9 @@ describe('a test mail', () => {
     const path = `/api/v1/waitlist/${waitlist.id}/mail_test`;
     expect((await service.api.post(path, { kind: 'welcome' }, { token })).status).toBe(202);
 
-    const [{ to }] = await mailsTo(email);
+    const [{ to }] = await service.mailsTo(email);
     expect(to).toHaveLength(1);
-    expect(mail.tried).not.toContain(waitlist.owner.email);
+    expect(service.mail.tried).not.toContain(waitlist.owner.email);
   });
 
   it('is sent at most ten times an hour', async () => {
@@ -262,7 +248,7 @@ describe('a test mail', () => {
     for (let index = 0; index < 11; index += 1) statuses.push((await test(waitlist, 'your_turn')).status);
 
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 202), 429]);
-    for (const { subject, to } of await mailsTo(waitlist.owner.email, 10))
+    for (const { subject, to } of await service.mailsTo(waitlist.owner.email, 10))
       expect([subject, to.length]).toEqual(['Come in', 1]);
   });
 

@@ -8,52 +8,36 @@ import type { OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import { momentIn } from '../../web/page/moment.js';
 import { ahead } from '../support/clock.js';
-import { MailServer } from '../support/mail-server.js';
-import { type Service, startService } from '../support/service.js';
+import { BASE, type MailingService, startMailingService } from '../support/mailing-service.js';
+import { pressButton } from '../support/page.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
-const EXEMPT = '127.0.0.1';
-const BASE = 'https://example.com/lists';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const HOURS = 48;
 /** A reminder is due. */
 const REMINDED_MS = 32 * HOUR_MS + MINUTE_MS;
 
-let service: Service;
-let mail: MailServer;
+let service: MailingService;
 beforeAll(async () => {
-  mail = await MailServer.start();
-  const environment = { SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com', PUBLIC_BASE_URL: BASE };
-  service = await startService({ environment: { ...environment, RATE_LIMIT_EXEMPT: EXEMPT } });
-  service.startTasks();
+  service = await startMailingService();
 });
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
-
-const asOwner = ({ owner: { token } }: OwnedWaitlist) => ({ token });
-const press = (path: string) => service.api.post(path, undefined, { raw: '', headers: FORM });
+afterAll(() => service.stop());
 
 async function offerTo(waitlist: OwnedWaitlist, people: readonly Person[], hours: number | null = HOURS) {
   const body = { signups: people.map(({ uuid }) => ({ uuid })), hours };
-  const answer = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, asOwner(waitlist));
+  const answer = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, waitlist.owner);
   return answer.body as [OfferedWaiterDto, ...OfferedWaiterDto[]];
 }
 
 const bringBack = ({ id, ...waitlist }: OwnedWaitlist, { uuid }: Person) =>
   service.api.post(`/api/v1/waitlist/${id}/return`, { signups: [{ uuid }] }, { token: waitlist.owner.token });
 
-async function mailsTo({ email }: Person, count = 1) {
-  service.app.get(MailDispatcher).wake();
-  return mail.mailsTo(email, count);
-}
+const mailsTo = ({ email }: Person, count?: number) => service.mailsTo(email, count);
 
 async function waiterOf(waitlist: OwnedWaitlist, { uuid }: Person): Promise<WaiterDto> {
-  return (await service.api.get(`/api/v1/signup/${uuid}`, asOwner(waitlist))).body as WaiterDto;
+  return (await service.api.get(`/api/v1/signup/${uuid}`, waitlist.owner)).body as WaiterDto;
 }
 
 /** The end of the offer of a person, once its time has begun. */
@@ -109,7 +93,7 @@ describe('the mail of an offer', () => {
   it('names a person who has confirmed, in the language of the waitlist', async () => {
     const waitlist = await service.world.waitlist({ verification: 'optional', lang: 'de' });
     const ada = await service.world.signup(waitlist, { first_name: 'Ada' });
-    await press((await mailsTo(ada))[0].link!);
+    await pressButton(service.api, (await mailsTo(ada))[0].link!);
 
     await offerTo(waitlist, [ada]);
 
@@ -148,15 +132,15 @@ describe('the mail of an offer', () => {
 
     const { body, status } = await service.api.get(`${path}/mail_preview`, {
       query: { kind: 'offer' },
-      ...asOwner(waitlist),
+      token: waitlist.owner.token,
     });
-    const tried = await service.api.post(`${path}/mail_test`, { kind: 'offer' }, asOwner(waitlist));
+    const tried = await service.api.post(`${path}/mail_test`, { kind: 'offer' }, waitlist.owner);
 
     expect([status, tried.status]).toEqual([200, 202]);
     expect(body.text).toContain('\n5\n');
     expect(body.text).not.toContain('/offer/');
     expect(body.text).not.toContain('UTC');
-    expect((await mail.mailsTo(waitlist.owner.email))[0].subject).toBe(body.subject);
+    expect((await service.mailsTo(waitlist.owner.email))[0].subject).toBe(body.subject);
   });
 
   it('accepts nothing for a scanner that follows every link in it', async () => {
@@ -218,7 +202,7 @@ describe('the reminder', () => {
     const [{ offerLink }] = await mailsTo(ada);
     await endOf(waitlist, ada);
 
-    await press(`${offerLink}/${answer}`);
+    await pressButton(service.api, `${offerLink}/${answer}`);
 
     await ahead(REMINDED_MS, () => settled(ada));
     expect(await statesOf(ada)).toEqual(['offer sent', 'offer_reminder dropped']);
@@ -255,7 +239,7 @@ describe('a mail for people who are let in', () => {
       [accepts, 'accept'],
       [declines, 'decline'],
     ] as const)
-      await press(`${(await mailsTo(person))[0].offerLink}/${answer}`);
+      await pressButton(service.api, `${(await mailsTo(person))[0].offerLink}/${answer}`);
     await mailsTo(waits);
     await endOf(waitlist, waits);
 
@@ -270,10 +254,10 @@ describe('a mail for people who are let in', () => {
 });
 
 describe('while the mail server is away', () => {
-  beforeEach(() => mail.stop());
+  beforeEach(() => service.mail.stop());
 
   async function comeBack(): Promise<void> {
-    await mail.listen();
+    await service.mail.listen();
     service.app.get(MailDispatcher).wake();
   }
 
@@ -284,7 +268,7 @@ describe('while the mail server is away', () => {
     const [made] = await offerTo(waitlist, [ada]);
     const path = made.offer_url!.replace(BASE, '');
     const page = await service.api.get(path);
-    const accepted = await press(`${path}/accept`);
+    const accepted = await pressButton(service.api, `${path}/accept`);
 
     expect(page.text).toContain('A spot is open for you');
     expect(page.text).not.toContain('UTC');
@@ -311,7 +295,7 @@ describe('while the mail server is away', () => {
     await comeBack();
     await ahead(26 * HOUR_MS, () => settled(ada));
     expect((await statesOf(ada)).every((state) => state.endsWith('dropped'))).toBe(true);
-    expect(mail.arrived.filter(({ to }) => to[0]!.address === ada.email)).toEqual([]);
+    expect(service.mail.arrived.filter(({ to }) => to[0]!.address === ada.email)).toEqual([]);
   });
 
   it('its mail goes out late with the end that holds, and then needs no reminder', async () => {
@@ -339,13 +323,13 @@ describe('while the mail server is away', () => {
     await offerTo(waitlist, [ada]);
     await bringBack(waitlist, ada);
     await offerTo(waitlist, [ada]);
-    const { body } = await service.api.post(`/api/v1/signup/${ada.uuid}/offer_link`, {}, asOwner(waitlist));
+    const { body } = await service.api.post(`/api/v1/signup/${ada.uuid}/offer_link`, {}, waitlist.owner);
 
     await comeBack();
 
     const [{ offerLink }, ...others] = await mailsTo(ada);
     await settled(ada);
     expect([`${BASE}${offerLink}`, others]).toEqual([(body as { offer_url: string }).offer_url, []]);
-    expect(mail.arrived.filter(({ to }) => to[0]!.address === ada.email)).toHaveLength(1);
+    expect(service.mail.arrived.filter(({ to }) => to[0]!.address === ada.email)).toHaveLength(1);
   });
 });

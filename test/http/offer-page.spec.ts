@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseHTML } from 'linkedom';
 import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
 import type { OfferDto, OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { CreateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
+import { documentOf, pressButton, statusPath, textOf, within } from '../support/page.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
 const HOUR_MS = 3_600_000;
 const BASE = 'https://example.com/lists';
 const PRODUCT = 'https://app.example';
@@ -23,15 +22,10 @@ afterAll(() => service.stop());
 
 const open = (path: string): Promise<Answer> => service.api.get(path);
 const press = (path: string, answer: (typeof ANSWERS)[number]): Promise<Answer> =>
-  service.api.post(`${path}/${answer}`, undefined, { raw: '', headers: FORM });
-const documentOf = ({ text }: Answer) => parseHTML(text).document;
-const textOf = (answer: Answer, selector = 'main'): string =>
-  documentOf(answer).querySelector(selector)?.textContent ?? '';
+  pressButton(service.api, `${path}/${answer}`);
 const actionsOf = (answer: Answer) =>
-  [...documentOf(answer).querySelectorAll('form')].map((form) => form.getAttribute('action')?.replace('/lists', ''));
-const asOwner = ({ owner: { token } }: OwnedWaitlist) => ({ token });
+  [...documentOf(answer).querySelectorAll('form')].map((form) => within(form.getAttribute('action')));
 const codeOf = (path: string) => path.split('/').at(-1)!;
-const statusPath = ({ id }: OwnedWaitlist, { uuid }: Person) => `/lists/waitlist/${id}/status/${uuid}`;
 const linkOf = (url: string | undefined) => url!.replace(BASE, '');
 
 interface Offered {
@@ -43,7 +37,7 @@ interface Offered {
 
 async function offerTo(waitlist: OwnedWaitlist, person: Person, hours: number | null = 48): Promise<string> {
   const body = { signups: [{ uuid: person.uuid }], hours };
-  const { body: made } = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, asOwner(waitlist));
+  const { body: made } = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, waitlist.owner);
   return linkOf((made as OfferedWaiterDto[])[0]!.offer_url);
 }
 
@@ -54,13 +48,13 @@ async function offered(settings: Partial<CreateWaitlistDto> = {}, hours: number 
 }
 
 async function check({ waitlist, path }: Offered): Promise<OfferDto> {
-  return (await service.api.post('/api/v1/offer/check', { code: codeOf(path) }, asOwner(waitlist))).body as OfferDto;
+  return (await service.api.post('/api/v1/offer/check', { code: codeOf(path) }, waitlist.owner)).body as OfferDto;
 }
 
 const bringBack = ({ waitlist, person: { uuid } }: Offered) =>
-  service.api.post(`/api/v1/waitlist/${waitlist.id}/return`, { signups: [{ uuid }] }, asOwner(waitlist));
+  service.api.post(`/api/v1/waitlist/${waitlist.id}/return`, { signups: [{ uuid }] }, waitlist.owner);
 const erase = ({ waitlist, person: { uuid } }: Offered) =>
-  service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: [{ uuid }] }, asOwner(waitlist));
+  service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: [{ uuid }] }, waitlist.owner);
 
 describe('the page of an offer', () => {
   it('has two buttons, and says until when; nobody keeps it, and it is there for a private list too', async () => {
@@ -142,8 +136,10 @@ describe('accepting', () => {
     const [toTurn, toStatus] = [await press(turn.path, 'accept'), await press(none.path, 'accept')];
 
     expect(toTurn.headers.location).toBe(`https://start.example/a?offer=${codeOf(turn.path)}`);
-    expect(toStatus.headers.location).toBe(`${statusPath(none.waitlist, none.person)}?offer=${codeOf(none.path)}`);
-    expect((await open(String(toStatus.headers.location).replace('/lists', ''))).status).toBe(200);
+    expect(toStatus.headers.location).toBe(
+      `/lists${statusPath(none.waitlist, none.person)}?offer=${codeOf(none.path)}`,
+    );
+    expect((await open(within(toStatus.headers.location))).status).toBe(200);
   });
 
   it('leads there again, from the page too, and changes nothing more; a decline is too late', async () => {
@@ -169,13 +165,13 @@ describe('accepting', () => {
     const answers = await Promise.all([press(offer.path, 'accept'), press(offer.path, 'accept')]);
 
     expect(answers.map(({ status }) => status)).toEqual([303, 303]);
-    const { body } = await service.api.get(`/api/v1/waitlist/${offer.waitlist.id}`, asOwner(offer.waitlist));
+    const { body } = await service.api.get(`/api/v1/waitlist/${offer.waitlist.id}`, offer.waitlist.owner);
     expect(body.statistics).toMatchObject({ current_signups: 1, offered_signups: 0, offboarded_signups: 1 });
   });
 
   it('is done by an owner who lets the person in', async () => {
     const offer = await offered();
-    const { body } = await service.api.get(`/api/v1/signup/${offer.person.uuid}`, asOwner(offer.waitlist));
+    const { body } = await service.api.get(`/api/v1/signup/${offer.person.uuid}`, offer.waitlist.owner);
     await service.world.offboard(offer.waitlist, [(body as WaiterDto).id]);
 
     expect(textOf(await open(offer.path), 'h1')).toBe('You’ve accepted');
@@ -226,7 +222,7 @@ describe('an offer that has ended', () => {
 
     expect([link.textContent, link.getAttribute('href')]).toEqual([
       'See where I stand',
-      statusPath(offer.waitlist, offer.person),
+      `/lists${statusPath(offer.waitlist, offer.person)}`,
     ]);
   });
 
@@ -250,7 +246,7 @@ describe('a code that leads to no offer', () => {
   it('is 404 as a plain page: unknown, of another waitlist, replaced, or of an erased person', async () => {
     const [offer, other, gone] = [await offered({ title: 'Lumen' }), await offered(), await offered()];
     const path = `/api/v1/signup/${other.person.uuid}/offer_link`;
-    const { body } = await service.api.post(path, {}, asOwner(other.waitlist));
+    const { body } = await service.api.post(path, {}, other.waitlist.owner);
     await erase(gone);
 
     const dead = [
@@ -274,7 +270,7 @@ describe('a code that leads to no offer', () => {
 
   it('tells nothing of a private waitlist, or of one that was deleted', async () => {
     const [hidden, deleted] = [await offered({ is_public: false, title: 'Lumen' }), await offered({ title: 'Lumen' })];
-    await service.api.call('DELETE', `/api/v1/waitlist/${deleted.waitlist.id}`, undefined, asOwner(deleted.waitlist));
+    await service.api.call('DELETE', `/api/v1/waitlist/${deleted.waitlist.id}`, undefined, deleted.waitlist.owner);
 
     const pages = [await open(`/waitlist/${hidden.waitlist.id}/offer/no-code`), await open(deleted.path)];
 

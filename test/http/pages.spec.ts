@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseHTML } from 'linkedom';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
 import { PageViewService } from '../../src/waitlist/page-view.service.js';
+import { documentOf, textOf, within } from '../support/page.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -27,15 +27,10 @@ const post = (fields: Fields | string, accept = 'text/html,*/*;q=0.8'): Promise<
     raw: typeof fields === 'string' ? fields : new URLSearchParams(fields as Record<string, string>).toString(),
     headers: { 'content-type': FORM, accept },
   });
-const documentOf = ({ text }: Answer): Document => parseHTML(text).document;
-const textOf = (answer: Answer, selector = 'main'): string =>
-  documentOf(answer).querySelector(selector)?.textContent ?? '';
 const namesOf = (answer: Answer): string[] =>
   [...documentOf(answer).querySelectorAll<HTMLInputElement>('input, select, textarea')].map(({ name }) => name);
 const change = (waitlist: OwnedWaitlist, fields: object): Promise<Answer> =>
   service.api.patch(`/api/v1/waitlist/${waitlist.id}`, fields, { token: waitlist.owner.token });
-/** The address within the service of a `Location`. */
-const within = (answer: Answer): string => String(answer.headers.location).replace('/lists', '');
 
 describe('the page of a waitlist', () => {
   it('is a form in the order of the contact data and the questions, for password managers and without a script', async () => {
@@ -145,7 +140,7 @@ describe('the page of a waitlist', () => {
 
     const input = page.querySelector('[name=website]')!;
     expect(['autocomplete', 'tabindex'].map((name) => input.getAttribute(name))).toEqual(['off', '-1']);
-    const css = await open(page.querySelector('[rel=stylesheet]')!.getAttribute('href')!.replace('/lists', ''));
+    const css = await open(within(page.querySelector('[rel=stylesheet]')!.getAttribute('href')));
     expect(css.text).toContain(`.${input.parentElement!.className}{display:none}`);
   });
 
@@ -349,7 +344,7 @@ describe('a form of the page', () => {
     expect(second.headers.location).toBe(first.headers.location);
     const [ada] = await service.world.list(waitlist);
     expect(ada).toMatchObject({ email: 'ada@example.com', first_name: '', phone: null });
-    expect(await open(within(first))).toMatchObject({ status: 200 });
+    expect(await open(within(first.headers.location))).toMatchObject({ status: 200 });
   });
 
   it.each([
@@ -520,7 +515,7 @@ describe('a form of the page', () => {
 
     expect(textOf(page)).toContain('This waitlist is closed.');
     expect(namesOf(page)).toEqual(['waitlist_id', 'email', 'phone']);
-    expect(within(found)).toBe(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+    expect(within(found.headers.location)).toBe(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
     expect(unknown.status).toBe(422);
     expect(textOf(unknown)).toContain('We found no signup with these details.');
   });
@@ -616,7 +611,7 @@ describe('the page of those who have joined', () => {
     const ada = await service.world.signup(waitlist, { email: 'ada@example.com', phone: '+12015550123' });
     await change(waitlist, { captcha, questions: [{ question_value: 'Why?', optional: true }] });
 
-    const path = linkIn(await open(`/waitlist/${waitlist.id}`))!.replace('/lists', '');
+    const path = within(linkIn(await open(`/waitlist/${waitlist.id}`)));
     const page = await open(path);
     const form = documentOf(page).querySelector('form')!;
     const answers = [];
@@ -625,7 +620,7 @@ describe('the page of those who have joined', () => {
       { phone: '+1 201 555 0123' },
       { email: '', phone: '+12015550123' },
     ] as Fields[])
-      answers.push(await find(form.getAttribute('action')!.replace('/lists', ''), fields));
+      answers.push(await find(within(form.getAttribute('action')), fields));
 
     expect(form.getAttribute('method')).toBe('post');
     expect(textOf(page)).toContain('Enter your signup details to see your place.');
@@ -633,7 +628,10 @@ describe('the page of those who have joined', () => {
     expect(namesOf(page)).toEqual(['waitlist_id', 'email', 'phone']);
     expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' });
     for (const answer of answers)
-      expect([answer.status, within(answer)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
+      expect([answer.status, within(answer.headers.location)]).toEqual([
+        303,
+        `/waitlist/${waitlist.id}/status/${ada.uuid}`,
+      ]);
   });
 
   it('says one sentence of whoever has not joined, and names a field that is none', async () => {
@@ -657,7 +655,7 @@ describe('the page of those who have joined', () => {
 
   it('leads back to the page with the link of the friend who invited, also after a lookup', async () => {
     const { id, slug } = await service.world.waitlist({ slug: `friends-${randomUUID().slice(0, 8)}` });
-    const path = linkIn(await open(`/waitlist/${slug}?ref_id=ABCDEFGH&a="<`))!.replace('/lists', '');
+    const path = within(linkIn(await open(`/waitlist/${slug}?ref_id=ABCDEFGH&a="<`)));
 
     for (const page of [await open(path), await find(path, { email: 'bob@example.com' })])
       expect(linkIn(page)).toBe(`/lists/waitlist/${slug}?ref_id=ABCDEFGH&a=%22%3C`);

@@ -1,50 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseHTML } from 'linkedom';
-import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { LANGUAGES } from '../../web/page/texts.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
-import { MailServer } from '../support/mail-server.js';
-import { type Service, startService } from '../support/service.js';
+import { type MailingService, startMailingService } from '../support/mailing-service.js';
+import { documentOf, pressButton, statusPath, textOf, textsOf, within } from '../support/page.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
-/** No limit and no bound of networks counts this address, from which a test calls unless it says otherwise. */
-const EXEMPT = '127.0.0.1';
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 const OFFER_LINK = /\/waitlist\/\d+\/offer\/([\w-]+)/;
 
-let service: Service;
-let mail: MailServer;
+let service: MailingService;
 beforeAll(async () => {
-  mail = await MailServer.start();
-  service = await startService({
-    environment: {
-      SMTP_URL: mail.url,
-      MAIL_FROM: 'launch@example.com',
-      PUBLIC_BASE_URL: 'https://example.com/lists',
-      RATE_LIMIT_EXEMPT: EXEMPT,
-    },
-  });
-  service.startTasks();
+  service = await startMailingService();
 });
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
+afterAll(() => service.stop());
 
-const pathOf = ({ id }: { readonly id: number }, { uuid }: Person) => `/waitlist/${id}/status/${uuid}`;
-const open = (waitlist: OwnedWaitlist, person: Person): Promise<Answer> => service.api.get(pathOf(waitlist, person));
-const press = (path: string, from = EXEMPT): Promise<Answer> =>
-  service.api.post(path, undefined, { raw: '', headers: FORM, from });
-const documentOf = ({ text }: Answer): Document => parseHTML(text).document;
-const textOf = (answer: Answer, selector = 'main'): string =>
-  documentOf(answer).querySelector(selector)?.textContent ?? '';
-const textsOf = (answer: Answer, selector: string): string[] =>
-  [...documentOf(answer).querySelectorAll(selector)].map(({ textContent }) => textContent);
-const asOwner = ({ owner: { token } }: OwnedWaitlist) => ({ token });
+const open = (waitlist: OwnedWaitlist, person: Person): Promise<Answer> =>
+  service.api.get(statusPath(waitlist, person));
+const press = (path: string, from?: string): Promise<Answer> => pressButton(service.api, path, from);
 
 /** The sentences that explain a place. */
 async function whyOf(waitlist: OwnedWaitlist, person: Person): Promise<string[]> {
@@ -53,18 +28,16 @@ async function whyOf(waitlist: OwnedWaitlist, person: Person): Promise<string[]>
 
 const joinBy = ({ referral_link }: Person, waitlist: OwnedWaitlist, fields: object = {}): Promise<Person> =>
   service.world.signup(waitlist, { referral_link, ...fields });
-const letIn = async (waitlist: OwnedWaitlist, person: Person) =>
-  service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
 
 async function offer(waitlist: OwnedWaitlist, people: readonly Person[], hours: number | null = 48): Promise<string[]> {
   const body = { signups: people.map(({ uuid }) => ({ uuid })), hours };
-  const answer = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, asOwner(waitlist));
+  const answer = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, body, waitlist.owner);
   expect(answer.status).toBe(200);
   return (answer.body as { offer_url: string }[]).map(({ offer_url }) => OFFER_LINK.exec(offer_url)![1]!);
 }
 
 const stateOf = async (waitlist: OwnedWaitlist, code: string): Promise<unknown> =>
-  (await service.api.post('/api/v1/offer/check', { code }, asOwner(waitlist))).body.state;
+  (await service.api.post('/api/v1/offer/check', { code }, waitlist.owner)).body.state;
 
 /** When the offer to a person ends, once its mail has been handed over. */
 async function endOf({ id }: OwnedWaitlist, { uuid }: Person): Promise<Date> {
@@ -76,8 +49,7 @@ async function endOf({ id }: OwnedWaitlist, { uuid }: Person): Promise<Date> {
 
 /** The codes of the offers that were mailed to a person, once there are so many. */
 async function codesTo({ email }: Person, count: number): Promise<string[]> {
-  service.app.get(MailDispatcher).wake();
-  const mails = await mail.mailsTo(email, count);
+  const mails = await service.mailsTo(email, count);
   return mails.map(({ text }) => OFFER_LINK.exec(text ?? '')?.[1] ?? '');
 }
 
@@ -89,7 +61,7 @@ describe('the private page of a person in line', () => {
     await joinBy(ada!, waitlist);
     const referred = await whyOf(waitlist, ada!);
     await joinBy(ada!, waitlist);
-    await letIn(waitlist, first);
+    await service.world.offboardPeople(waitlist, first);
     const letInBefore = await open(waitlist, ada!);
     for (let friends = 1; friends <= 3; friends += 1) await joinBy(second!, waitlist);
     const last = await service.world.signup(waitlist);
@@ -128,7 +100,7 @@ describe('the private page of a person in line', () => {
     await joinBy(ada!, waitlist);
     const atFront = await whyOf(waitlist, ada!);
     for (let friends = 1; friends <= 3; friends += 1) await joinBy(bob!, waitlist);
-    await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { is_closed: true }, asOwner(waitlist));
+    await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { is_closed: true }, waitlist.owner);
 
     const friend = '1 friend has joined through your link. That moved you up 1 place.';
     expect(atFront).toEqual(['You joined as number 2.', friend]);
@@ -160,7 +132,7 @@ describe('the private page of a person in line', () => {
     const { body: account } = await service.api.post(
       '/api/v1/api_key',
       { name: 'Weeks', scope: 'manage' },
-      asOwner(waitlist),
+      waitlist.owner,
     );
     const letInNow = async (...ids: readonly number[]) => {
       const body = { waitlist_id: waitlist.id, offboard_request: true, waiters: ids.map((id) => ({ id })) };
@@ -276,17 +248,17 @@ describe('the private page of somebody who is offered a spot', () => {
       .querySelector('.waitlist-resend')!
       .getAttribute('action')!;
 
-    const answer = await press(action.replace('/lists', ''));
+    const answer = await press(within(action));
 
-    expect([answer.status, answer.headers.location]).toEqual([303, `/lists${pathOf(waitlist, ada)}?sent`]);
-    const page = await service.api.get(`${pathOf(waitlist, ada)}?sent`);
+    expect([answer.status, answer.headers.location]).toEqual([303, `/lists${statusPath(waitlist, ada)}?sent`]);
+    const page = await service.api.get(`${statusPath(waitlist, ada)}?sent`);
     expect(textOf(page, '[role=status]:not(.waitlist-live)')).toBe(
       'A link is on its way. It can take a few minutes to arrive.',
     );
     const [, second] = await codesTo(ada, 2);
     expect(second).not.toBe(first);
     expect([await stateOf(waitlist, first!), await stateOf(waitlist, second!)]).toEqual([undefined, 'open']);
-    const audit = await service.api.get('/api/v1/audit', { ...asOwner(waitlist), query: { uuid: ada.uuid } });
+    const audit = await service.api.get('/api/v1/audit', { token: waitlist.owner.token, query: { uuid: ada.uuid } });
     expect((audit.body as unknown as { action: string }[])[0]).toMatchObject({ action: 'offer_link_made' });
   });
 
@@ -295,7 +267,7 @@ describe('the private page of somebody who is offered a spot', () => {
     const ada = await service.world.signup(waitlist);
     await offer(waitlist, [ada]);
     await codesTo(ada, 1);
-    const ask = async (from: string) => (await press(`${pathOf(waitlist, ada)}/offer`, from)).status;
+    const ask = async (from: string) => (await press(`${statusPath(waitlist, ada)}/offer`, from)).status;
     const statuses: number[] = [];
     for (let click = 1; click <= 5; click += 1) {
       statuses.push(await ask('192.0.2.17'));
@@ -315,10 +287,10 @@ describe('the private page of somebody who is offered a spot', () => {
     const waitlist = await service.world.waitlist();
     const ada = await service.world.signup(waitlist);
 
-    expect((await press(`${pathOf(waitlist, ada)}/offer`)).status).toBe(303);
+    expect((await press(`${statusPath(waitlist, ada)}/offer`)).status).toBe(303);
     expect((await press(`/waitlist/${waitlist.id}/status/${randomUUID()}/offer`)).status).toBe(303);
     expect((await press(`/waitlist/${waitlist.id}/status/nobody/offer`)).status).toBe(404);
-    const audit = await service.api.get('/api/v1/audit', { ...asOwner(waitlist), query: { uuid: ada.uuid } });
+    const audit = await service.api.get('/api/v1/audit', { token: waitlist.owner.token, query: { uuid: ada.uuid } });
     expect(audit.body).toEqual([]);
   });
 });
@@ -334,7 +306,7 @@ describe('the private page of somebody who is gone', () => {
     await offer(waitlist, [cleo!], 1);
     await codesTo(cleo!, 1);
     await endOf(waitlist, cleo!);
-    await letIn(waitlist, dora!);
+    await service.world.offboardPeople(waitlist, dora!);
 
     const declined = await open(waitlist, ada);
     expect([textOf(declined, 'h1'), textOf(declined, '.waitlist-ahead')]).toEqual([

@@ -12,14 +12,13 @@ import { MailStore } from '../../src/outbox/mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
-import { type Arrived, MailServer } from '../support/mail-server.js';
+import type { MailServer } from '../support/mail-server.js';
+import { EXEMPT, type MailingService, startMailingService } from '../support/mailing-service.js';
+import { documentOf, FORM, pressButton, statusPath, textOf, within } from '../support/page.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
-import type { OwnedWaitlist, Person } from '../support/world.js';
+import { newEmail, type OwnedWaitlist, type Person } from '../support/world.js';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
-/** No limit and no bound counts this address, from which a test calls unless it says otherwise. */
-const EXEMPT = '127.0.0.1';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,36 +26,17 @@ const HOUR_MS = 60 * MINUTE_MS;
 const LEASE_ENDED_MS = 3 * MINUTE_MS;
 const HOSTILE = '{{ to }} {{{ html }}} {{#each this}} <b>&"\'<script>alert(1)</script>';
 
-let service: Service;
+let service: MailingService;
 let mail: MailServer;
 beforeAll(async () => {
-  mail = await MailServer.start();
-  service = await startService({
-    environment: {
-      SMTP_URL: mail.url,
-      MAIL_FROM: '"Launch, Inc." <launch@example.com>',
-      // Behind a proxy that serves it below a path, and strips the path.
-      PUBLIC_BASE_URL: 'https://example.com/lists',
-      RATE_LIMIT_EXEMPT: EXEMPT,
-    },
-  });
-  service.startTasks();
+  service = await startMailingService({ MAIL_FROM: '"Launch, Inc." <launch@example.com>' });
+  ({ mail } = service);
 });
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
+afterAll(() => service.stop());
 
-const newEmail = () => `${randomUUID()}@example.com`;
 let addresses = 0;
 /** An address that no other test calls from, so its limits are unused. */
 const newAddress = () => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
-
-/** The mails to an address, once there are `count`. */
-async function mailsTo(email: string, count = 1): Promise<[Arrived, ...Arrived[]]> {
-  service.app.get(MailDispatcher).wake();
-  return mail.mailsTo(email, count);
-}
 
 /**
  * Resolves once all mails that are due now have been tried, and the results are stored: none is due any more, and the
@@ -82,15 +62,12 @@ const countMailsTo = (email: string): number =>
 
 /** The path of the newest link that was mailed to an address. */
 async function linkOf(email: string, count = 1): Promise<string> {
-  return (await mailsTo(email, count)).at(-1)!.link!;
+  return (await service.mailsTo(email, count)).at(-1)!.link!;
 }
 
-const click = (link: string): Promise<Answer> => service.api.post(link, undefined, { raw: '', headers: FORM });
+const click = (link: string): Promise<Answer> => pressButton(service.api, link);
 const resend = (waitlist_id: number, email: string, from = newAddress()): Promise<Answer> =>
   service.api.post('/api/v1/signup/resend_verification', { waitlist_id, email }, { from });
-const textOf = ({ text }: Answer, selector = 'main'): string =>
-  parseHTML(text).document.querySelector(selector)?.textContent ?? '';
-const pathBelowBase = ({ headers }: Answer): string => String(headers.location).replace('/lists', '');
 
 async function waiterOf(waitlist: OwnedWaitlist, { uuid }: Person) {
   return (await service.api.get(`/api/v1/signup/${uuid}`, { token: waitlist.owner.token })).body;
@@ -113,7 +90,7 @@ describe('a waitlist that requires verification', () => {
     const second = await click(await linkOf(ada.email));
 
     expect([first.status, second.status]).toEqual([303, 303]);
-    expect(pathBelowBase(first)).toBe(`/waitlist/${waitlist.id}/status/${bob.uuid}`);
+    expect(within(first.headers.location)).toBe(statusPath(waitlist, bob));
     expect([await service.world.priorityOf(bob), await service.world.priorityOf(ada)]).toEqual([0, 1]);
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'waiting', verified: true });
   });
@@ -121,21 +98,17 @@ describe('a waitlist that requires verification', () => {
   it('shows a pending person a page with a button that mails again, without a script', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
-    await mailsTo(ada.email);
+    await service.mailsTo(ada.email);
 
-    const page = await service.api.get(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
-    const action = parseHTML(page.text).document.querySelector('form')!.getAttribute('action')!;
-    const sent = await service.api.post(action.replace('/lists', ''), undefined, {
-      raw: '',
-      headers: FORM,
-      from: newAddress(),
-    });
-    const again = await service.api.get(pathBelowBase(sent));
+    const page = await service.api.get(statusPath(waitlist, ada));
+    const action = documentOf(page).querySelector('form')!.getAttribute('action')!;
+    const sent = await pressButton(service.api, within(action), newAddress());
+    const again = await service.api.get(within(sent.headers.location));
 
     expect(textOf(page, 'h1')).toBe('Check your email');
-    expect([sent.status, pathBelowBase(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
+    expect([sent.status, within(sent.headers.location)]).toEqual([303, `${statusPath(waitlist, ada)}?sent`]);
     expect(textOf(again)).toContain('A link is on its way.');
-    await mailsTo(ada.email, 2);
+    await service.mailsTo(ada.email, 2);
   });
 });
 
@@ -177,7 +150,7 @@ describe('a service that lost its mail server', () => {
       expect(textOf(page)).toContain(HONEST);
       expect(textOf(page)).toContain('Get in touch: hello@example.com');
       expect(textOf(page)).not.toMatch(/We sent you|A link is on its way/);
-      expect(parseHTML(page.text).document.querySelector('form')).toBeNull();
+      expect(documentOf(page).querySelector('form')).toBeNull();
     }
     const mailed = await service.api.get(path);
     expect([textOf(mailed, 'h1'), textOf(mailed, '.waitlist-resend button')]).toEqual([
@@ -190,11 +163,11 @@ describe('a service that lost its mail server', () => {
     const waitlist = await service.world.waitlist({ verification: 'optional' });
     const ada = await service.world.signup(waitlist);
 
-    const page = await silent.api.get(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+    const page = await silent.api.get(statusPath(waitlist, ada));
 
     expect(textOf(page, 'h1')).toBe('You’re number 1');
     expect(textOf(page)).toContain(HONEST);
-    expect(parseHTML(page.text).document.querySelector('form')).toBeNull();
+    expect(documentOf(page).querySelector('form')).toBeNull();
   });
 
   it('promises no other link where one is dead', async () => {
@@ -204,9 +177,7 @@ describe('a service that lost its mail server', () => {
       const page = await silent.api.get(`/waitlist/${waitlist.id}/${kind}/x`);
 
       expect(textOf(page)).toBe('TestThis link doesn’t work anymoreSee my place');
-      expect(parseHTML(page.text).document.querySelector('main a')!.getAttribute('href')).toBe(
-        `/waitlist/${waitlist.id}/find`,
-      );
+      expect(documentOf(page).querySelector('main a')!.getAttribute('href')).toBe(`/waitlist/${waitlist.id}/find`);
     }
   });
 
@@ -235,7 +206,7 @@ describe('a link', () => {
       'referrer-policy': 'no-referrer',
       'x-frame-options': 'DENY',
     });
-    const form = parseHTML(page.text).document.querySelector('form')!;
+    const form = documentOf(page).querySelector('form')!;
     expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', `/lists${link}`]);
     expect(page.text).not.toContain('<script>alert');
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending', verified: false });
@@ -250,7 +221,7 @@ describe('a link', () => {
 
     const again = await click(link);
 
-    expect([again.status, pathBelowBase(again)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
+    expect([again.status, within(again.headers.location)]).toEqual([303, statusPath(waitlist, ada)]);
     expect(await service.world.priorityOf(ada)).toBe(0);
   });
 
@@ -328,7 +299,7 @@ describe('a link', () => {
     const answer = await service.api.get(`/waitlist/${waitlist.id}/verify/x`);
 
     expect(textOf(answer)).toContain('Your private page can send you another.');
-    const link = parseHTML(answer.text).document.querySelector('main a')!;
+    const link = documentOf(answer).querySelector('main a')!;
     expect([link.textContent, link.getAttribute('href')]).toEqual([
       'See my place',
       `/lists/waitlist/${waitlist.id}/find`,
@@ -343,10 +314,7 @@ describe('a link', () => {
     await change(waitlist, { is_public: false });
     const hidden = await click(wrong);
 
-    expect([textOf(shown, 'h1'), parseHTML(shown.text).document.documentElement.lang]).toEqual([
-      'Ce lien a expiré',
-      'fr',
-    ]);
+    expect([textOf(shown, 'h1'), documentOf(shown).documentElement.lang]).toEqual(['Ce lien a expiré', 'fr']);
     expect(textOf(hidden, 'h1')).toBe('This link doesn’t work anymore');
   });
 
@@ -387,7 +355,7 @@ describe('a link', () => {
     const friend = await service.world.signup(waitlist, { referral_link: referrer.referral_link });
     await change(waitlist, { verification: 'required' });
     const pending = await service.world.signup(waitlist);
-    for (const { email } of [friend, pending]) await mailsTo(email);
+    for (const { email } of [friend, pending]) await service.mailsTo(email);
 
     await change(waitlist, { verification: 'off' });
 
@@ -429,7 +397,7 @@ describe('a verification mail', () => {
     };
     const ada = await service.world.signup(waitlist, signup);
 
-    const [{ raw, text, html }] = await mailsTo(ada.email);
+    const [{ raw, text, html }] = await service.mailsTo(ada.email);
 
     for (const part of [raw, text!, html!])
       for (const secret of ['Wilhelmina', 'evil', '2015550123', ada.uuid, ada.referral_token])
@@ -446,7 +414,7 @@ describe('a verification mail', () => {
     });
     const ada = await service.world.signup(waitlist);
 
-    const [{ subject, text, html, from, to, link }] = await mailsTo(ada.email);
+    const [{ subject, text, html, from, to, link }] = await service.mailsTo(ada.email);
 
     expect([subject, from, to.map(({ address }) => address)]).toEqual([
       `Welcome ${HOSTILE}`,
@@ -465,7 +433,7 @@ describe('a verification mail', () => {
     const mail_subject = '=?utf-8?Q?=0D=0ABcc:_v@x.example?= and a long, long end of it 👩‍👩‍👧';
     const ada = await service.world.signup(await service.world.waitlist({ verification: 'required', mail_subject }));
 
-    const [{ subject, raw }] = await mailsTo(ada.email);
+    const [{ subject, raw }] = await service.mailsTo(ada.email);
 
     expect(subject).toBe(mail_subject);
     expect(raw).not.toContain('=?utf-8?Q?=0D');
@@ -475,7 +443,7 @@ describe('a verification mail', () => {
     const settings = { verification: 'required', lang: 'de', texts: { verify_button: 'E-Mail bestätigen' } } as const;
     const ada = await service.world.signup(await service.world.waitlist(settings));
 
-    const [{ text, html }] = await mailsTo(ada.email);
+    const [{ text, html }] = await service.mailsTo(ada.email);
 
     expect(text).toContain('E-Mail bestätigen:');
     expect(parseHTML(html!).document.querySelector('a')!.textContent).toBe('E-Mail bestätigen');
@@ -485,7 +453,7 @@ describe('a verification mail', () => {
     const settings = { verification: 'required', waitlist_name: 'Launch', mail_subject: '  ', mail_text: ' ' } as const;
     const ada = await service.world.signup(await service.world.waitlist(settings));
 
-    const [{ subject, text }] = await mailsTo(ada.email);
+    const [{ subject, text }] = await service.mailsTo(ada.email);
 
     expect(subject).toBe('Confirm your email for Launch');
     expect(text).toContain('Please confirm your email address.');
@@ -497,7 +465,7 @@ describe('a verification mail', () => {
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
     await service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email }, { headers });
 
-    const [{ text, raw }] = await mailsTo(email);
+    const [{ text, raw }] = await service.mailsTo(email);
 
     expect(text).toContain(`https://example.com/lists/waitlist/${waitlist.id}/verify/`);
     expect(raw).not.toContain('evil.example');
@@ -538,7 +506,7 @@ describe('asking for another mail', () => {
     const answers = [ada.email, bob!.email, newEmail()].map((email) => resend(waitlist.id, email));
 
     for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([202, '']);
-    await mailsTo(ada.email, 2);
+    await service.mailsTo(ada.email, 2);
     await allAreSent();
     expect(countMailsTo(bob!.email)).toBe(1);
   });
@@ -569,7 +537,7 @@ describe('asking for another mail', () => {
     expect(await ask(ada.email, '2001:db8::2')).toBe(429);
     expect(await statusesFrom(EXEMPT)).not.toContain(429);
     const path = `/waitlist/${waitlist.id}/status/${ada.uuid}/resend`;
-    const page = await service.api.post(path, undefined, { raw: '', headers: FORM, from: '2001:db8::3' });
+    const page = await pressButton(service.api, path, '2001:db8::3');
     expect([page.status, page.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
   });
 });
@@ -578,19 +546,19 @@ describe('signing up again', () => {
   it('mails another link to a pending person', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
-    await mailsTo(ada.email);
+    await service.mailsTo(ada.email);
 
     const again = await service.world.signup(waitlist, { email: ada.email });
 
     expect([again.uuid, again.status]).toEqual([ada.uuid, 'pending']);
-    await mailsTo(ada.email, 2);
+    await service.mailsTo(ada.email, 2);
   });
 
   it('stores no mail that would be dropped: not beyond the bound of the mailbox, which leaves one line', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
     for (let count = 1; count <= 5; count += 1) {
-      await mailsTo(ada.email, count);
+      await service.mailsTo(ada.email, count);
       await service.world.signup(waitlist, { email: ada.email });
     }
     await allAreSent();
@@ -670,9 +638,6 @@ describe('one network', () => {
 });
 
 describe('offboarding', () => {
-  const offboard = async (waitlist: OwnedWaitlist, person: Person) =>
-    service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
-
   it('mails people their turn if the owner wants it, even beyond the bound of their mailbox', async () => {
     const settings = { verification: 'optional', mail_on_offboarding: true, mail_text: 'Verify!' } as const;
     const waitlist = await service.world.waitlist({
@@ -684,14 +649,14 @@ describe('offboarding', () => {
     const ada = await service.world.signup(waitlist);
     const bob = await service.world.signup(silent);
     for (let count = 1; count <= 5; count += 1) {
-      await mailsTo(ada.email, count);
+      await service.mailsTo(ada.email, count);
       await resend(waitlist.id, ada.email);
     }
 
-    await offboard(silent, bob);
-    await offboard(waitlist, ada);
+    await service.world.offboardPeople(silent, bob);
+    await service.world.offboardPeople(waitlist, ada);
 
-    const { subject, text, html } = (await mailsTo(ada.email, 6)).at(-1)!;
+    const { subject, text, html } = (await service.mailsTo(ada.email, 6)).at(-1)!;
     expect(subject).toBe('It’s your turn: Launch');
     expect(text).toContain('https://app.example/start?a=1&b=2');
     expect(text).not.toContain('Verify!');
@@ -705,14 +670,14 @@ describe('offboarding', () => {
     const waitlist = await service.world.waitlist({ mail_on_offboarding: true });
     const ada = await service.world.signup(waitlist);
     mail.refuse(ada.email, 451);
-    await offboard(waitlist, ada);
+    await service.world.offboardPeople(waitlist, ada);
     service.app.get(MailDispatcher).wake();
     await until(() => mail.tried.includes(ada.email));
     const email = newEmail();
 
     await patch(waitlist, ada, { email });
 
-    const [{ subject }] = await ahead(LEASE_ENDED_MS, () => mailsTo(email));
+    const [{ subject }] = await ahead(LEASE_ENDED_MS, () => service.mailsTo(email));
     expect(subject).toContain('It’s your turn');
   });
 
@@ -776,7 +741,7 @@ describe('the owner of a webhook', () => {
     const query = service.app.get(MailStore).insertWebhookDisabled(waitlist.id, body.id, [id], new Date());
     await service.app.get(Database).one(query);
 
-    const [{ subject, text }] = await mailsTo(email);
+    const [{ subject, text }] = await service.mailsTo(email);
     expect(subject).toBe('Webhook turned off: Launch');
     expect(text).toContain(body.url);
     expect(text).toContain('https://example.com/lists/desk');
@@ -812,7 +777,7 @@ describe('a mail server', () => {
     expect(mail.tried.filter((address) => address === email)).toHaveLength(2);
 
     mail.accept(email);
-    const [{ link }] = await ahead(7 * MINUTE_MS, () => mailsTo(email));
+    const [{ link }] = await ahead(7 * MINUTE_MS, () => service.mailsTo(email));
     expect((await click(link!)).status).toBe(303);
   });
 
@@ -837,11 +802,11 @@ describe('a mail server', () => {
     for (let index = 0; index < 4; index += 1) await resend(waitlist.id, slow);
 
     const people = await Promise.all(Array.from({ length: 20 }, () => service.world.signup(waitlist)));
-    for (const { email } of people) await mailsTo(email);
+    for (const { email } of people) await service.mailsTo(email);
 
     expect(countMailsTo(slow)).toBe(0);
     mail.accept(slow);
-    await mailsTo(slow, 1);
+    await service.mailsTo(slow, 1);
   });
 
   it('that is away is tried now and then, while no attempt counts; once it is back, it gets one mail to each person', async () => {

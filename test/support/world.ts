@@ -40,6 +40,8 @@ export interface Person extends SignupDto {
   readonly email: string;
 }
 
+export const newEmail = (): string => `${randomUUID()}@example.com`;
+
 /** Makes the owners, waitlists and signups that a test needs. */
 export class World {
   constructor(
@@ -88,7 +90,7 @@ export class World {
   }
 
   async signup(waitlist: { readonly id: number }, fields: Readonly<Record<string, unknown>> = {}): Promise<Person> {
-    const email = `${randomUUID()}@example.com`;
+    const email = newEmail();
     const answer = expectOk(await this.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email, ...fields }));
     return { email, ...(answer.body as SignupDto) };
   }
@@ -132,6 +134,10 @@ export class World {
   async offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<WaiterDto[]> {
     const body = { api_key: waitlist.api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
     return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token })).body as WaiterDto[];
+  }
+
+  async offboardPeople(waitlist: OwnedWaitlist, ...people: readonly { readonly uuid: string }[]): Promise<WaiterDto[]> {
+    return this.offboard(waitlist, await Promise.all(people.map((person) => this.idOf(waitlist, person))));
   }
 }
 

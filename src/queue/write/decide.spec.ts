@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AccountWrite } from '../../platform/idempotency/account-write.js';
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import { decide, type Decided } from './decide.js';
 import type { Command } from './command.js';
-import { correct as correctCommand } from './commands/correct.js';
-import { erase as eraseCommand } from './commands/erase.js';
 import { join as joinCommand } from './commands/join.js';
 import { leave } from './commands/leave.js';
 import { offboard as offboardCommand } from './commands/offboard.js';
@@ -15,59 +12,20 @@ import { LedgerChanges } from '../order/ledger-changes.js';
 import { contactKeys } from '../record/contact.js';
 import { FRAUD_DEFAULTS } from '../../fraud/fraud-rules.js';
 import { UNSUSPICIOUS } from '../../../test/support/applicant.js';
+import {
+  byOwner,
+  correct,
+  erase,
+  NO_FACTS,
+  offboard,
+  record,
+  results,
+  SUBSCRIBERS,
+  WAITLIST,
+} from '../../../test/support/batch.js';
 import { rankKey } from '../order/rank-key.js';
-import type { Applicant, PersonChanges, Waiter } from '../record/waiter.js';
-import type { RequiredContact } from '../settings/waitlist.entity.js';
+import type { Applicant, Waiter } from '../record/waiter.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
-
-const CONTACT: RequiredContact = {
-  email: 'required',
-  phone: 'optional',
-  first_name: 'optional',
-  last_name: 'optional',
-};
-const WAITLIST = {
-  id: 1,
-  requiredContact: CONTACT,
-  questions: [],
-  spotsPerReferral: 2,
-  nextSeq: 10,
-  active: 10,
-  offboarded: 0,
-  offered: 0,
-  seatsTaken: 0,
-  offers: null,
-  referredActive: 0,
-  referredOffboarded: 0,
-  verification: 'off',
-  fraud: FRAUD_DEFAULTS,
-  nextPending: 0,
-  nextEvent: 0,
-} as unknown as LeanWaitlist;
-
-const JOINED = new Date('2026-01-31T23:59:59.999Z');
-
-/** The record with this number as its id, its `seq`, its position and its token. */
-function record(number: number, fields: Partial<Waiter> = {}): Waiter {
-  const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0 };
-  const stored = {
-    id: number,
-    priority: number,
-    creditedReferrals: 0,
-    status: 'waiting',
-    referred: false,
-    uuid: `u${number}`,
-  };
-  return {
-    ...facts,
-    ...stored,
-    referralToken: `T${number}`,
-    rankKey: rankKey(facts, 2),
-    createdAt: JOINED,
-    removedAt: null,
-    ...fields,
-  } as Waiter;
-}
 
 function join(email: string | null, fields: Partial<Applicant> = {}): Command<unknown> {
   const nobody = {
@@ -83,52 +41,14 @@ function join(email: string | null, fields: Partial<Applicant> = {}): Command<un
   return joinCommand({ ...applicant, keys: contactKeys(applicant, applicant.region) });
 }
 
-function offboard(id: string, ...ids: readonly number[]): Command<unknown> {
-  return offboardCommand({ ids }, { id } as AccountWrite);
-}
-
 function offboardNext(id: string, next: number): Command<unknown> {
-  return offboardCommand({ next }, { id } as AccountWrite);
+  return offboardCommand({ next }, byOwner(id));
 }
-
-function correct(id: string, number: number, changes: PersonChanges): Command<unknown> {
-  const { email = null, phone = null } = changes;
-  const keys = { emailKey: email, phoneKey: phone };
-  return correctCommand(
-    { uuid: `u${number}`, changes, keys, region: null, offerCode: { codeHash: 'h', sealedCode: 's' } },
-    { id } as AccountWrite,
-  );
-}
-
-function erase(id: string, ...numbers: readonly number[]): Command<unknown> {
-  return eraseCommand(
-    numbers.map((number) => `u${number}`),
-    { id } as AccountWrite,
-  );
-}
-
-const SUBSCRIBERS = [{ id: 1, events: [] }];
-const NO_FACTS: Omit<Facts, 'waitlist'> = {
-  named: [],
-  first: [],
-  done: new Map(),
-  taken: [],
-  referrers: [],
-  links: [],
-  offers: [],
-  sendsMails: false,
-  mailboxes: [],
-  recent: new Map(),
-  mailed: { records: new Set(), networks: new Set() },
-  subscribers: [],
-};
 
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command<unknown>[]): Decided<unknown> {
-  return decide({ ...NO_FACTS, waitlist: WAITLIST, ...facts }, commands);
+  return decide({ ...NO_FACTS, ...facts }, commands);
 }
 
-const results = ({ outcomes }: Decided<unknown>): unknown[] =>
-  outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
 const credits = ({ changedReferrers }: Decided<unknown>) =>
   changedReferrers.map(({ id, creditedReferrals, rankKey: key }) => [
     id,

@@ -1,17 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AccountWrite } from '../../platform/idempotency/account-write.js';
+import {
+  byOwner,
+  correct,
+  erase,
+  JOINED,
+  NO_FACTS,
+  offboard,
+  record,
+  results,
+  SUBSCRIBERS,
+  uuidsOf,
+  WAITLIST,
+} from '../../../test/support/batch.js';
 import type { Offer } from '../offers/offer.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
 import { rankKey } from '../order/rank-key.js';
-import type { PersonChanges, Waiter } from '../record/waiter.js';
+import type { Waiter } from '../record/waiter.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 import type { Command } from './command.js';
 import { answerOffer } from './commands/answer-offer.js';
-import { correct as correctCommand } from './commands/correct.js';
-import { erase as eraseCommand } from './commands/erase.js';
 import { leave } from './commands/leave.js';
 import { makeOffers, type OfferRequest } from './commands/make-offers.js';
-import { offboard as offboardCommand } from './commands/offboard.js';
 import { replaceOfferCode } from './commands/replace-offer-code.js';
 import { returnWaiters } from './commands/return.js';
 import { beginOffer, expireOffers } from './commands/time-offers.js';
@@ -20,74 +29,13 @@ import type { Facts } from './facts.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Ten people wait, with the numbers 0 to 9. */
-const WAITLIST = {
-  id: 1,
-  accountId: 1,
-  spotsPerReferral: 2,
-  nextSeq: 10,
-  active: 10,
-  offboarded: 0,
-  offered: 0,
-  seatsTaken: 0,
-  offers: null,
-  referredActive: 0,
-  referredOffboarded: 0,
-  verification: 'off',
-  mailOnOffboarding: false,
-  nextEvent: 0,
-} as unknown as LeanWaitlist;
-const JOINED = new Date('2026-01-31T23:59:59.999Z');
-const NO_FACTS: Facts = {
-  waitlist: WAITLIST,
-  named: [],
-  first: [],
-  done: new Map(),
-  taken: [],
-  referrers: [],
-  links: [],
-  offers: [],
-  sendsMails: false,
-  mailboxes: [],
-  recent: new Map(),
-  mailed: { records: new Set(), networks: new Set() },
-  subscribers: [{ id: 1, events: [] }],
-};
-
 const ago = (ms: number) => new Date(Date.now() - ms);
 const inMs = (ms: number) => ago(-ms);
 const inAbout = (ms: number) => ({ asymmetricMatch: (at: Date) => Math.abs(at.getTime() - Date.now() - ms) < 60_000 });
 
-/** The record with this number as its id, its `seq`, its position and its token. */
-function waiting(number: number, fields: Partial<Waiter> = {}): Waiter {
-  const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0, ...fields };
-  return {
-    id: number,
-    uuid: `u${number}`,
-    priority: number,
-    status: 'waiting',
-    verified: true,
-    credit: 'none',
-    referred: false,
-    referredByToken: null,
-    referralToken: `T${number}`,
-    emailKey: `${number}@example.com`,
-    phoneKey: null,
-    mailboxKey: null,
-    createdAt: JOINED,
-    joinedPriority: number,
-    removedAt: null,
-    removedPriority: null,
-    removedReason: null,
-    offerExpiresAt: null,
-    ...facts,
-    rankKey: rankKey(facts, 2),
-  } as Waiter;
-}
-
 /** A record that is offered a seat, with the place that it had. */
 function offered(number: number, place: number, fields: Partial<Waiter> = {}): Waiter {
-  return waiting(number, { status: 'offered', priority: place, removedPriority: place, ...fields });
+  return record(number, { status: 'offered', priority: place, removedPriority: place, ...fields });
 }
 
 /** The open offer of a record, whose time ends in a day. */
@@ -115,22 +63,13 @@ function offer(number: number, fields: Partial<Offer> = {}): Offer {
 
 /** Its time is over. */
 const over = { expiresAt: ago(HOUR_MS), dueAt: ago(HOUR_MS) };
-const byOwner = (id: string) => ({ id }) as AccountWrite;
-const uuidsOf = (numbers: readonly number[]) => numbers.map((number) => `u${number}`);
 const codes = Array.from({ length: 20 }, (_, index) => ({ codeHash: `new${index}`, sealedCode: 'sealed' }));
 const offerTo = (id: string, selection: OfferRequest['selection'], rest: Partial<OfferRequest> = {}) =>
   makeOffers({ selection, codes, ...rest }, byOwner(id));
-const offboard = (id: string, ...ids: readonly number[]) => offboardCommand({ ids }, byOwner(id));
 const back = (id: string, ...numbers: readonly number[]) => returnWaiters(uuidsOf(numbers), byOwner(id));
-const erase = (id: string, ...numbers: readonly number[]) => eraseCommand(uuidsOf(numbers), byOwner(id));
 const accept = (code: string) => answerOffer(code, 'accepted', { requestId: 'r' });
 const decline = (code: string) => answerOffer(code, 'declined', { requestId: 'r' });
 const expire = (...numbers: readonly number[]) => expireOffers(uuidsOf(numbers));
-function correct(id: string, number: number, changes: PersonChanges): Command<unknown> {
-  const keys = { emailKey: changes.email ?? null, phoneKey: null };
-  const offerCode = { codeHash: `${id}-code`, sealedCode: 'another' };
-  return correctCommand({ uuid: `u${number}`, changes, keys, region: null, offerCode }, byOwner(id));
-}
 
 /** Decides a batch of a waitlist that has ten people in the queue besides those who are offered a seat or gone. */
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command<unknown>[]): Decided<unknown> {
@@ -141,11 +80,9 @@ function decideWith(facts: Partial<Facts>, ...commands: readonly Command<unknown
     offboarded: named.filter(({ status }) => status === 'offboarded').length,
     seatsTaken: seats.length,
   };
-  return decide({ ...NO_FACTS, ...facts, waitlist: { ...waitlist, ...totals } }, commands);
+  return decide({ ...NO_FACTS, subscribers: SUBSCRIBERS, ...facts, waitlist: { ...waitlist, ...totals } }, commands);
 }
 
-const results = ({ outcomes }: Decided<unknown>) =>
-  outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
 /** The offers as they are stored, by the numbers of their people. */
 const stored = ({ newOffers, changedOffers }: Decided<unknown>) =>
   Object.fromEntries([...newOffers, ...changedOffers].map((one) => [one.waiterUuid, one]));
@@ -165,9 +102,9 @@ describe('offers', () => {
   const withRule = (rule: typeof end | typeof out) => ({ ...WAITLIST, ...rule });
 
   it('keep the places that their people had, each without those who are offered a seat before', () => {
-    const first = [0, 1, 2, 3].map((number) => waiting(number));
+    const first = [0, 1, 2, 3].map((number) => record(number));
     const decision = decideWith(
-      { first, named: [waiting(1), waiting(5), waiting(7)] },
+      { first, named: [record(1), record(5), record(7)] },
       offerTo('x', { next: 1 }),
       offboard('y', 1),
       offerTo('z', { uuids: ['u7', 'u5', 'u7', 'u9', 'u1'] }, { hours: null }),
@@ -197,8 +134,8 @@ describe('offers', () => {
 
   it('are carried out in the order of kinds: offboard, offer, answer, return, erase, leave, correct', () => {
     const facts = {
-      first: [0, 1].map((number) => waiting(number)),
-      named: [waiting(0), waiting(1), offered(11, 4), offered(12, 6)],
+      first: [0, 1].map((number) => record(number)),
+      named: [record(0), record(1), offered(11, 4), offered(12, 6)],
       offers: [offer(11), offer(12)],
     };
     const decision = decideWith(
@@ -242,10 +179,10 @@ describe('offers', () => {
 
     // The counters are as if only this had happened.
     const once = new LedgerChanges({ ...WAITLIST });
-    once.add(waiting(11));
-    once.add(waiting(12));
-    once.counters.move(waiting(12).rankKey, waiting(12).rankKey - 3, false);
-    once.erase(waiting(1), new Date());
+    once.add(record(11));
+    once.add(record(12));
+    once.counters.move(record(12).rankKey, record(12).rankKey - 3, false);
+    once.erase(record(1), new Date());
     const sums = (changes: LedgerChanges) =>
       changes.counters.families().map(({ changes: slots, ...family }) => ({
         ...family,
@@ -260,7 +197,7 @@ describe('offers', () => {
     ['a return', back('x', 4)],
     ['another link', replaceOfferCode('u4', codes[0]!, byOwner('x'))],
   ])('recognize %s that an earlier attempt carried out', (_, command) => {
-    const facts = { done: new Map([['x', ['u4']]]), first: [waiting(5)], named: [offered(4, 0)], offers: [offer(4)] };
+    const facts = { done: new Map([['x', ['u4']]]), first: [record(5)], named: [offered(4, 0)], offers: [offer(4)] };
     const decision = decideWith(facts, command);
 
     expect(results(decision)).toMatchObject([{ uuids: ['u4'] }]);
@@ -273,7 +210,7 @@ describe('offers', () => {
     ['an expiry', expire(4), { state: 'expired' }, { uuids: [] }],
     ['the beginning of the time', beginOffer('u4', new Date()), {}, { uuids: ['u4'] }],
   ])('repeat nothing of %s that was committed without an answer', (_, command, fields, result) => {
-    const decision = decideWith({ named: [waiting(4)], offers: [offer(4, fields)] }, command);
+    const decision = decideWith({ named: [record(4)], offers: [offer(4, fields)] }, command);
 
     expect(results(decision)).toMatchObject([result]);
     expect(decision).toMatchObject({ written: [], statusChanges: [], corrections: [], changedOffers: [], events: [] });
@@ -284,8 +221,8 @@ describe('offers', () => {
     ['declined', { state: 'declined' }, { uuid: 'u4', state: 'declined' }],
     ['withdrawn', { state: 'withdrawn' }, { uuid: 'u4', state: 'withdrawn' }],
   ])('cannot be accepted when they are %s', (_, fields, result) => {
-    const record = fields.state ? waiting(4) : offered(4, 2);
-    const decision = decideWith({ named: [record], offers: [offer(4, fields)] }, accept('c4'), decline('c4'));
+    const person = fields.state ? record(4) : offered(4, 2);
+    const decision = decideWith({ named: [person], offers: [offer(4, fields)] }, accept('c4'), decline('c4'));
 
     expect(results(decision)).toMatchObject([result, result]);
     expect(decision.ledger.days.changed().filter(({ accepted, declined }) => accepted + declined > 0)).toEqual([]);
@@ -335,7 +272,7 @@ describe('offers', () => {
 
   it('are accepted by the owner who lets their people in, among others, who leave the queue', () => {
     const waitlist = { ...WAITLIST, mailOnOffboarding: true } as LeanWaitlist;
-    const facts = { waitlist, named: [waiting(3), offered(4, 2), offered(5, 0)], offers: [offer(4), offer(5, over)] };
+    const facts = { waitlist, named: [record(3), offered(4, 2), offered(5, 0)], offers: [offer(4), offer(5, over)] };
     const decision = decideWith(facts, offboard('x', 4, 3, 5));
 
     expect(results(decision)).toMatchObject([{ uuids: ['u4', 'u3'], active: 9 }]);
@@ -435,7 +372,7 @@ describe('offers', () => {
     it('do not give a place twice in a batch: who comes back to the end is not selected in it', () => {
       const facts = {
         waitlist: withRule(end),
-        named: [offered(4, 2), waiting(7)],
+        named: [offered(4, 2), record(7)],
         offers: [offer(4, over)],
       };
       const decision = decideWith(
@@ -465,7 +402,7 @@ describe('offers', () => {
     const awaiting = { expiresAt: null, madeAt: ago(HOUR_MS), dueAt: inMs(DAY_MS - HOUR_MS) };
 
     it('wait for their mail, but not for people without email, and not without end', () => {
-      const named = [waiting(1), waiting(2, { emailKey: null }), waiting(3)];
+      const named = [record(1), record(2, { emailKey: null }), record(3)];
       const decision = decideWith(
         { ...mailed, named },
         offerTo('x', { uuids: ['u1', 'u2'] }),
@@ -560,7 +497,7 @@ describe('offers', () => {
     const withSeats = (seats: number | null) => ({ ...WAITLIST, releasePlan: { seats } }) as LeanWaitlist;
 
     it('go to nobody once its plan is taken away', () => {
-      const facts = { waitlist: { ...WAITLIST, releasePlan: null }, first: [waiting(0)] };
+      const facts = { waitlist: { ...WAITLIST, releasePlan: null }, first: [record(0)] };
 
       expect(results(decideWith(facts, offerTo('x', { next: 1 }, { run: { id: 'run' } })))).toMatchObject([
         { uuids: [] },
@@ -575,10 +512,10 @@ describe('offers', () => {
     ])('with %i seats, of which 2 are taken, go to nobody beyond them', (seats, uuids) => {
       const named = [
         offered(11, 0),
-        waiting(12, { status: 'offboarded', removedReason: 'accepted', removedAt: JOINED }),
+        record(12, { status: 'offboarded', removedReason: 'accepted', removedAt: JOINED }),
       ];
       const decision = decideWith(
-        { waitlist: withSeats(seats), first: [waiting(0), waiting(1)], named },
+        { waitlist: withSeats(seats), first: [record(0), record(1)], named },
         offerTo('x', { next: 2 }, { run: { id: 'run' } }),
       );
 
@@ -588,7 +525,7 @@ describe('offers', () => {
 
     it('may take the seats that are given up in the same batch only in the next one', () => {
       const waitlist = withSeats(1);
-      const facts = { waitlist, first: [waiting(0)], named: [offered(11, 0)], offers: [offer(11)] };
+      const facts = { waitlist, first: [record(0)], named: [offered(11, 0)], offers: [offer(11)] };
       const decision = decideWith(facts, decline('c11'), offerTo('x', { next: 1 }, { run: { id: 'run' } }));
 
       expect(results(decision)).toMatchObject([{ state: 'declined' }, { uuids: [] }]);
@@ -596,7 +533,7 @@ describe('offers', () => {
   });
 
   it('get another code, which ends the old one', () => {
-    const facts = { sendsMails: true, named: [offered(4, 2), waiting(5)], offers: [offer(4)] };
+    const facts = { sendsMails: true, named: [offered(4, 2), record(5)], offers: [offer(4)] };
     const byPerson = decideWith(facts, replaceOfferCode('u4', codes[0]!, { requestId: 'r', network: null }));
     const byAccount = decideWith(
       facts,
@@ -620,7 +557,7 @@ describe('offers', () => {
 
   describe('and the way back', () => {
     it('leave out those who wait, who are pending and who are unknown', () => {
-      const named = [waiting(1), waiting(2, { status: 'pending' }), offered(3, 0)];
+      const named = [record(1), record(2, { status: 'pending' }), offered(3, 0)];
       const decision = decideWith({ named, offers: [offer(3)] }, back('x', 1, 2, 9, 3, 3));
 
       expect(results(decision)).toMatchObject([{ uuids: ['u3'] }]);
@@ -630,9 +567,9 @@ describe('offers', () => {
     it('give the place of the facts, and take back no number of a day but that of removals', () => {
       const gone = { status: 'offboarded', removedPriority: 0, removedAt: new Date('2026-02-01') } as const;
       const named = [
-        waiting(3, { ...gone, removedReason: 'by_owner' }),
-        waiting(4, { ...gone, removedReason: 'accepted', creditedReferrals: 1 }),
-        waiting(5, { ...gone, removedReason: 'expired', referred: true }),
+        record(3, { ...gone, removedReason: 'by_owner' }),
+        record(4, { ...gone, removedReason: 'accepted', creditedReferrals: 1 }),
+        record(5, { ...gone, removedReason: 'expired', referred: true }),
       ];
       const accepted = offer(4, { state: 'accepted', acceptedAt: JOINED, endedAt: JOINED });
       const facts = { named, offers: [accepted, offer(5, { state: 'expired' })] };

@@ -45,9 +45,21 @@ export function mailOffer({ mails, at }: State, { uuid, emailKey }: StoredWaiter
   mails.push({ waiterUuid: uuid, kind: 'offer', emailKey, network: network ?? null, isBounded, at });
 }
 
+/** Adds an offer that is made now. */
+export function addOffer({ newOffers, offersById, offerIdsByUuid }: State, offer: Offer): void {
+  newOffers.push(offer);
+  offersById.set(offer.id, offer);
+  offerIdsByUuid.set(offer.waiterUuid, [...(offerIdsByUuid.get(offer.waiterUuid) ?? []), offer.id]);
+}
+
+/** The offers of a record. */
+function offersOf({ offersById, offerIdsByUuid }: State, uuid: string): Offer[] {
+  return (offerIdsByUuid.get(uuid) ?? []).map((id) => offersById.get(id) as Offer);
+}
+
 /** The open offer of a record. */
-export function openOfferOf({ offersById }: State, uuid: string): Offer | undefined {
-  return [...offersById.values()].find((offer) => offer.waiterUuid === uuid && offer.state === 'open');
+export function openOfferOf(state: State, uuid: string): Offer | undefined {
+  return offersOf(state, uuid).find((offer) => offer.state === 'open');
 }
 
 /** Begins the time of an offer that waited for its mail, at `dueAt` at the latest, and plans the reminder. */
@@ -149,10 +161,10 @@ export function noteExpired({ waitlist, written }: State, uuids: readonly string
   if (uuids.length > 0) written.push({ write: operatorWrite(waitlist.accountId), action: 'offers_expired', uuids });
 }
 
-/** Whether the record goes to the end of the queue after its offer has expired, which `offersById` shows already. */
-function returnsToEnd({ waitlist, offersById }: State, uuid: string): boolean {
-  const expired = [...offersById.values()].filter((offer) => offer.waiterUuid === uuid && offer.state === 'expired');
-  return offerRules(waitlist).on_expiry === 'end' && expired.length < EXPIRED_MAX;
+/** Whether the record goes to the end of the queue after its offer has expired, as the state shows already. */
+function returnsToEnd(state: State, uuid: string): boolean {
+  const expired = offersOf(state, uuid).filter((offer) => offer.state === 'expired');
+  return offerRules(state.waitlist).on_expiry === 'end' && expired.length < EXPIRED_MAX;
 }
 
 /** Mails the person of a record that it is their turn, if the waitlist has that on. */
@@ -163,8 +175,8 @@ export function mailTurn({ mails, waitlist, at }: State, { uuid, emailKey }: Sto
 
 /** Withdraws the open or accepted offers of a record that returns. */
 export function withdrawOffers(state: State, uuid: string): void {
-  for (const offer of state.offersById.values())
-    if (offer.waiterUuid === uuid && (offer.state === 'open' || offer.state === 'accepted'))
+  for (const offer of offersOf(state, uuid))
+    if (offer.state === 'open' || offer.state === 'accepted')
       storeOffer(state, {
         ...offer,
         state: 'withdrawn',

@@ -57,6 +57,8 @@ export function stateOf(facts: Facts) {
   const { waitlist, named, first, done, taken, referrers, links, mailboxes, recent, mailed, subscribers } = facts;
   const { offers, sendsMails } = facts;
   const changed = { ...waitlist };
+  // The facts can have an offer twice: as that of a code, and as one of its record.
+  const offersById = new Map(offers.map((offer) => [offer.id, offer]));
   const known: readonly StoredWaiter[] = [...referrers, ...first, ...named];
   return {
     at: new Date(),
@@ -85,7 +87,8 @@ export function stateOf(facts: Facts) {
     takenPhones: byKey('phoneKey', taken),
     referrerIds: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
     linksByHash: new Map<string, VerificationLinkEntity>(links.map((link) => [link.tokenHash, link])),
-    offersById: new Map(offers.map((offer) => [offer.id, offer])),
+    offersById,
+    offerIdsByUuid: offerIdsOf(offersById.values()),
     sendsMails,
     mailboxHolders: holdersOf(mailboxes),
     referralCounts: new Map(recent),
@@ -118,6 +121,13 @@ export function stateOf(facts: Facts) {
     /** In the order of their numbers. */
     events: [] as QueueEvent[],
   };
+}
+
+/** The ids of the offers of each record, by its uuid. */
+function offerIdsOf(offers: Iterable<Offer>): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { id, waiterUuid } of offers) ids.set(waiterUuid, [...(ids.get(waiterUuid) ?? []), id]);
+  return ids;
 }
 
 function byKey(key: 'emailKey' | 'phoneKey', taken: readonly TakenContact[]): Map<string | null, Taken> {

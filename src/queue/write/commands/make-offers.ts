@@ -7,7 +7,7 @@ import type { StoredWaiter } from '../../record/waiter.js';
 import { offerRules } from '../../settings/offer-rules.js';
 import { freeSeats } from '../../settings/release-plan.js';
 import { BATCH_MAX, type Command } from '../command.js';
-import { firstTime, isMailed, mailOffer } from '../offers.js';
+import { addOffer, firstTime, isMailed, mailOffer } from '../offers.js';
 import { emit, type State } from '../state.js';
 import { vacate } from '../vacate.js';
 import { type Moved, needsOf, OFFBOARDING_MAX_MS, select, type Selection } from './offboard.js';
@@ -47,7 +47,7 @@ export function makeOffers(request: OfferRequest, write: AccountWrite): Command<
 }
 
 function offer(state: State, { selection, hours: given, codes, run }: OfferRequest): string[] {
-  const { at, waitlist, ledger, newOffers, offersById } = state;
+  const { at, waitlist, ledger } = state;
   const hours = given === undefined ? offerRules(waitlist).hours : given;
   const free = run ? freeSeats(waitlist) : Infinity;
   const selected = select(state, selection)
@@ -62,7 +62,7 @@ function offer(state: State, { selection, hours: given, codes, run }: OfferReque
   }));
   for (const [index, { id, uuid }] of selected.entries()) {
     const record = state.records.get(id) as StoredWaiter;
-    const made: Offer = {
+    addOffer(state, {
       id: uuidV7(),
       waitlistId: waitlist.id,
       waiterUuid: uuid,
@@ -76,9 +76,7 @@ function offer(state: State, { selection, hours: given, codes, run }: OfferReque
       acceptedAt: null,
       endedAt: null,
       runId: run?.id ?? null,
-    };
-    newOffers.push(made);
-    offersById.set(made.id, made);
+    });
     emit(state, 'offered_signup', uuid);
     if (isMailed(state, record)) mailOffer(state, record);
   }

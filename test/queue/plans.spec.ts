@@ -6,17 +6,25 @@ import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue
 import { applicant } from '../support/applicant.js';
 import { Database, NO_DEADLINE } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
-import { placeholders, toSqlTime } from '../../src/platform/database/dialect.js';
+import { chunksOf, placeholders, toSqlTime } from '../../src/platform/database/dialect.js';
 import { allOf } from '../../src/platform/reach.js';
 import { write } from '../../src/platform/database/session.js';
+import { ahead } from '../support/clock.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { SignupDeliveries } from '../../src/queue/record/signup-deliveries.js';
 import { DueMailStore } from '../../src/mail/due-mail.store.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
+import type { DueOffer } from '../../src/queue/offers/offer.store.js';
+import { dayOf } from '../../src/queue/order/day-counts.js';
+import { PlaceReader } from '../../src/queue/read/place.reader.js';
 import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
+import { ReleaseRunStore } from '../../src/queue/release/release-run.store.js';
+import { ReleaseRunner } from '../../src/queue/release/release.runner.js';
+import { weeksBefore } from '../../src/signup/estimate.js';
 import { type Service, startService } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { commands, FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
@@ -53,6 +61,12 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   sqlite_autoindex_offer_1: 1,
   /** The first ones whose time begins or ends: a LIMIT ends the search. */
   offer_due: 0,
+  sqlite_autoindex_release_due_1: 1,
+  sqlite_autoindex_release_run_1: 1,
+  /** The newest runs of a waitlist: a LIMIT ends the search. */
+  release_run_waitlist: 1,
+  /** The runs that go on, a few. */
+  release_run_state: 1,
   /** The active or the offboarded records with credit. */
   waiter_credited: 2,
   /** The mails of a kind in the order of waitlists: a LIMIT ends each search. */
@@ -99,6 +113,20 @@ const LEADERS = 10;
 const LEADERS_REFERRALS = 20;
 /** Callers at the same moment, who share statements. */
 const CALLERS = 100;
+const HOUR_MS = 3_600_000;
+/** Its runs offer seats to so many people. */
+const PLAN = {
+  every: 'hour',
+  weekdays: null,
+  at: null,
+  time_zone: 'UTC',
+  count: 10,
+  seats: null,
+  until: null,
+  is_active: true,
+} as const;
+/** Offers that one look considers. */
+const DUE_MAX = 50;
 
 interface Statement {
   readonly sql: string;
@@ -193,6 +221,18 @@ describe('the plans of the frequent statements', () => {
       await queue.sweeper.sweep();
       await queue.writer.submit(id, commands.erase([erased], write()));
       await queue.writer.submit(id, commands.returnWaiters([another, begun, ...others], write()));
+    }));
+
+  it('explain the place of one person, and of those who watch theirs, and tell which waitlists changed', () =>
+    expectFlat(async (crowd) => {
+      const uuids = (await middle(crowd)).map(({ uuid }) => uuid);
+      const query = { waitlist_id: crowd.id, uuid: uuids[0]! };
+      expect((await service.api.get('/api/v1/signup/place', { query })).status).toBe(200);
+      const places = service.app.get(PlaceReader);
+      const days = weeksBefore(dayOf(new Date()));
+      const { standings } = await places.findAll(crowd.id, { uuids, days });
+      expect(standings.size).toBe(CALLERS);
+      await places.findRevisions([crowd.id]);
     }));
 
   it('put a record in the queue at a click, and take credit from its referrer, and from one with all referrals', () =>
@@ -480,6 +520,81 @@ describe('the plans of the frequent statements', () => {
     if (isMySql()) expect(await rowsRead(service.app.get(DataSource), findWaiting)).toBeLessThan(5 * FEW_MAILS);
   });
 
+  it('find the offers whose time is over, however many there are, and one by its code', async () => {
+    const [database, { offers }, now] = [service.app.get(Database), queue, Date.now()];
+    for (const { id, people } of [small, large]) {
+      const waiting = Array.from({ length: people }, (_, index) => ({
+        id: `${id}-${index}`,
+        waitlistId: id,
+        waiterUuid: `offered-${id}-${index}`,
+        state: 'open' as const,
+        codeHash: `code-${id}-${index}`,
+        sealedCode: null,
+        priority: index,
+        hours: 1,
+        madeAt: new Date(now - HOUR_MS),
+        renewedAt: null,
+        // Half of them are over.
+        expiresAt: new Date(now + (index - people / 2) * 1_000),
+        dueAt: new Date(now + (index - people / 2) * 1_000),
+        acceptedAt: null,
+        endedAt: null,
+        runId: null,
+      }));
+      await database.pipelinedTransaction((transaction) => transaction.commit([offers.insert(waiting)]), NO_DEADLINE);
+    }
+    const find = async () => {
+      expect(await database.one(offers.findFirstDue())).not.toBeNull();
+      let due: readonly DueOffer[] = [];
+      for (let look = 1; look <= 3; look += 1) {
+        due = await database.one(offers.findDue(new Date(), due.at(-1) ?? null, DUE_MAX));
+        expect(due).toHaveLength(DUE_MAX);
+      }
+      expect(await database.one(offers.findByHash(`code-${large.id}-1`))).not.toBeNull();
+    };
+    await expectIndexed(find);
+    if (isMySql()) expect(await rowsRead(service.app.get(DataSource), find)).toBeLessThan(5 * DUE_MAX);
+  });
+
+  it('carry out release plans, and list their runs, however many there were', async () => {
+    const [database, runs] = [service.app.get(Database), service.app.get(ReleaseRunStore)];
+    const runner = service.app.get(ReleaseRunner);
+    for (const { id: waitlistId, people } of [small, large]) {
+      const done = Array.from({ length: people }, (_, index) => ({
+        // Older than the others.
+        id: `0000-${waitlistId}-${index}`,
+        waitlistId,
+        state: 'done' as const,
+        plannedAt: new Date(0),
+        ranAt: new Date(0),
+        count: 1,
+        offered: 1,
+        pieces: 1,
+        memberId: null,
+        runner: null,
+        heartbeatAt: new Date(0),
+      }));
+      for (const some of chunksOf(done, 1_000)) await database.one(runs.insert(some));
+    }
+    let hours = 0;
+    await expectFlat(async ({ id }) => {
+      await queue.writer.configure(id, { releasePlan: PLAN }, operatorWrite(1));
+      await runner.preview(id);
+      const byHand = await runner.runNow(id, operatorWrite(1));
+      hours += 1;
+      await ahead(hours * HOUR_MS, async () => {
+        await runner.look();
+        await until(async () => (await database.one(runs.findRunning(1))).length === 0);
+      });
+      await queue.writer.configure(id, { releasePlan: null }, operatorWrite(1));
+      const request = { afterId: null, limit: 20 };
+      const newest = await runner.list(id, request);
+      await runner.list(id, { ...request, afterId: newest.nextAfterId });
+      for (const run of [newest.runs[0], await runner.find(byHand.id)])
+        expect(run).toMatchObject({ state: 'done', offered: PLAN.count });
+    });
+  });
+
   it('find one record by its uuid', () =>
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
@@ -646,10 +761,14 @@ function isNarrow(step: string, { sql, parameters }: Statement): boolean {
     /\) numbered WHERE seq IN \(| LIMIT \d+\) counted\)/.test(sql)
   )
     return true;
+  // Narrow rows, one for each active plan: all are read.
+  if (/ release_due\b|ORDER BY/.test(step) && / FROM release_due WHERE due_at <= /.test(sql)) return true;
   // Constant rows are values in the statement.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;
   // A LIMIT ends a statement early only if the index has its order.
   if (/^USE TEMP B-TREE FOR .*ORDER BY/.test(step) && / LIMIT \?$/.test(sql)) return false;
+  // The first records of the queue: a LIMIT ends the search.
+  if (/ USING INDEX waiter_order /.test(step) && / ORDER BY w\.rank_bucket, .* LIMIT \?$/.test(sql)) return true;
   const [, index, columns] = /^SEARCH .*? (INTEGER PRIMARY KEY|\w+) \((.*)\)$/.exec(step) ?? [];
   if (index === undefined || columns === undefined) return true;
   if (/ LIMIT \? OFFSET \?$/.test(sql)) return Number(parameters.at(-1)) <= SKIP_MAX;

@@ -390,8 +390,10 @@ describe('an offer', () => {
 
       await ahead(HOUR_MS + 1_000, async () => {
         expect((await check(waitlist, code)).body).toMatchObject({ state: 'expired', accepted_at: null });
-        const answer = await accept(waitlist, code);
-        expect([answer.status, answer.body.error_code]).toEqual([409, 'OFFER_ENDED']);
+        for (const headers of [{ 'idempotency-key': 'late' }, { 'idempotency-key': 'late' }, {}]) {
+          const answer = await accept(waitlist, code, headers);
+          expect([answer.status, answer.body.error_code]).toEqual([409, 'OFFER_ENDED']);
+        }
       });
 
       expect(await get(waitlist, people[0])).toMatchObject({

@@ -2,7 +2,7 @@ import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/
 import { Problem } from '../../../platform/problems/problem.js';
 import type { OfferState } from '../../offers/offer.js';
 import type { Command } from '../command.js';
-import { endOffer } from '../offers.js';
+import { endOffer, noteExpired } from '../offers.js';
 import { recordOf } from '../state.js';
 
 /** The record of a code, and the state that its offer has after the answer. */
@@ -32,11 +32,11 @@ export function answerOffer(
       const wasOpen = offer.state === 'open';
       const reached = endOffer(state, record, offer, answer);
       const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
-      if (wasOpen)
-        state.written.push({ write, action: ACTIONS[reached as keyof typeof ACTIONS], uuids: [record.uuid] });
+      if (wasOpen && reached === answer)
+        state.written.push({ write, action: `offer_${answer}` as const, uuids: [record.uuid] });
+      // Nobody asked for that. Stored as the owner's write, it would make a refused call a success to be repeated.
+      else if (wasOpen) noteExpired(state, [record.uuid]);
       return { uuid: record.uuid, state: reached };
     },
   };
 }
-
-const ACTIONS = { accepted: 'offer_accepted', declined: 'offer_declined', expired: 'offers_expired' } as const;

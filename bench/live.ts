@@ -1,7 +1,7 @@
 /**
- * `npm run bench:live`: what people who watch their places cost. With and without them, in turns: signups at full
- * speed, and at a pace the processor time and the memory of the service. While they watch, everyone's place changes
- * every few seconds, and the delay until they see it is measured.
+ * `npm run bench:live`: the cost of open streams of live places. Measures, with and without them in turns, the signups
+ * at full speed, and the processor time and memory of the service at a fixed rate of signups. With streams, the places
+ * of all people change every few seconds, and the delay until each stream gets its event is measured.
  */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,14 +19,14 @@ const LOOKUPS_AT_ONCE = 32;
 const RATIO_MIN = 0.9;
 
 const { streams, perSecond, rounds, seconds } = new Command('bench:live')
-  .option('--streams <count>', 'people who watch', Number, 5_000)
-  .option('--per-second <count>', 'signups a second at a pace', Number, 200)
+  .option('--streams <count>', 'open streams', Number, 5_000)
+  .option('--per-second <count>', 'the fixed rate of signups a second', Number, 200)
   .option('--rounds <count>', 'rounds of each', Number, 3)
   .option('--seconds <count>', 'duration of a load', Number, 20)
   .parse()
   .opts<{ streams: number; perSecond: number; rounds: number; seconds: number }>();
 
-/** What a contestant measured: signups a second, cores that the service used at the pace, and its memory. */
+/** Signups a second at full speed; at the fixed rate, the cores and the memory that the service used. */
 interface Cost {
   readonly joinedPerSecond: number;
   readonly cores: number;
@@ -101,7 +101,7 @@ async function measure(): Promise<Cost> {
   };
 }
 
-/** During one measurement, lets the first of the queue in, four times: the place of everyone else changes. */
+/** During one measurement, lets the first person in, four times: the places of all others change. */
 async function change(token: string) {
   const delaysMs: number[] = [];
   let missed = 0;

@@ -1,12 +1,12 @@
 /**
- * The people who watch their places, a process of its own: opens streams, and tells how late each change reached
- * them.
+ * The clients of `bench/live.ts`, in a separate process: opens streams of live places, and reports how late each change
+ * reached them.
  */
 import { Agent, type ClientRequest, get } from 'node:http';
 
 export type WatcherMessage =
   | { readonly open: { readonly url: string; readonly waitlistId: number; readonly uuids: readonly string[] } }
-  /** A change that reaches all is about to be made. */
+  /** Starts the clock: a change that reaches all streams follows. */
   | 'mark'
   /** How long after the mark each stream got its next event; null for those that have got none. */
   | 'delays'

@@ -188,7 +188,10 @@ test('a withheld referral is shown with its reasons; approved it moves the refer
   await page.getByText('1 referral refused').waitFor();
   await page.getByText('No referral waits for you.').waitFor();
 
-  await page.getByRole('radiogroup', { name: 'Status' }).getByText('In line').click();
+  await page
+    .getByRole('radiogroup', { name: 'Status' })
+    .getByText(/^In line/)
+    .click();
   await page.getByLabel('Referrals', { exact: true }).selectOption('Referral refused');
   await row('two').click();
   const panel = page.getByRole('dialog').first();

@@ -359,7 +359,10 @@ describe('the overview', () => {
     const page = await stage.openPage();
     await stage.signIn(page, `/desk/${id}/overview`);
     const inLine = (number: number) =>
-      page.locator('dl > *').filter({ hasText: 'In line' }).getByText(String(number), { exact: true });
+      page
+        .locator('dl > *')
+        .filter({ hasText: /^In line/ })
+        .getByText(String(number), { exact: true });
     await inLine(0).waitFor();
     await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email: 'new@example.com' } });
     await inLine(1).waitFor();

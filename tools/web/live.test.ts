@@ -23,7 +23,7 @@ const asOwner = async (method: string, path: string, body: object, status = 200)
 const addressOf = (id: number, { uuid }: Record<string, unknown>) =>
   `${stage.service.url}/waitlist/${id}/status/${String(uuid)}`;
 const isStream = (request: Request) => request.resourceType() === 'eventsource';
-/** For people who hear the page. */
+/** The line for screen readers. */
 const announced = (page: Page, text: string | RegExp) => page.locator('.waitlist-live', { hasText: text });
 const isFocused = (page: Page, selector: string) =>
   page.locator(selector).evaluate((element) => element === document.activeElement);

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Flag, NestedList, NotWith, Text, WholeNumber } from '../platform/contract/fields.js';
 import { openEnum, TIME_SCHEMA } from '../platform/contract/formats.js';
+import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { Problem } from '../platform/problems/problem.js';
 import { OFFER_STATES, type OfferState } from '../queue/offers/offer.js';
 import type { Waiter } from '../queue/record/waiter.js';
@@ -17,6 +18,7 @@ const OFFER_URL = {
   example: 'https://waitlist.example.com/waitlist/1/offer/Vb1xYw3nqS8kJm2LrT5uPg',
 } as const;
 
+@KnownFieldsOnly()
 export class MakeOffersDto {
   @WholeNumber({
     optional: true,
@@ -76,6 +78,7 @@ export class OfferedWaiterDto extends WaiterDto {
   }
 }
 
+@KnownFieldsOnly()
 export class ReturnWaitersDto {
   @NestedList(SignupUuidDto, {
     minItems: 1,
@@ -86,6 +89,7 @@ export class ReturnWaitersDto {
 }
 
 /** The code of an offer, as in the address of its page and in the one after Accept. */
+@KnownFieldsOnly()
 export class OfferCodeDto {
   @Text({
     minLength: 1,

@@ -141,6 +141,8 @@ describe('an offer', () => {
       ['nobody named', { signups: [] }, ['signups: min_items']],
       ['a name that is no uuid', { signups: [{ uuid: 'x' }] }, ['signups[0].uuid: format']],
       ['no flag', { count: 1, dry_run: 'x' }, ['dry_run: type']],
+      // A misspelt name must make no offers.
+      ['an unknown field', { count: 1, dryRun: true }, ['dryRun: known']],
     ])('refuses %s', async (_, body, faults) => {
       const { waitlist } = await full(1);
 

@@ -27,6 +27,8 @@ describe('estimate', () => {
     [0, '2026-11-26', '2026-11-26'],
     [6, '2026-11-30', '2026-12-02'],
     [9, '2026-12-02', '2026-12-05'],
+    // A quotient that floating-point numbers round up.
+    [28, '2026-12-16', '2026-12-24'],
   ])('gives a person at %i the days by the best week and by the slowest', (priority, from, to) => {
     expect(estimate(priority, TODAY, weeks(7, 0, 10, 9))).toEqual({ from, to });
   });

@@ -36,7 +36,7 @@ export function estimate(
     return days.filter(({ day }) => first <= day && day < end).reduce((sum, { departed }) => sum + departed, 0);
   }).filter((departed) => departed > 0);
   if (weeks.length < WEEKS_MIN) return null;
-  const daysAt = (perWeek: number) => Math.ceil(((priority + 1) / perWeek) * WEEK_DAYS);
+  const daysAt = (perWeek: number) => Math.ceil(((priority + 1) * WEEK_DAYS) / perWeek);
   const latest = daysAt(Math.min(...weeks));
   if (latest > DAYS_MAX) return null;
   return { from: dayAfter(today, daysAt(Math.max(...weeks))), to: dayAfter(today, latest) };

@@ -211,6 +211,17 @@ const FACTS: [string, string, string][] = [
     setRecord('removed_priority = 3'),
     'removed_priority is set, but the record waits',
   ],
+  [
+    'an offered record without an open offer',
+    setRecord('status = 3, removed_priority = 3'),
+    'its status and its open offers contradict each other',
+  ],
+  [
+    'an open offer of a record that waits',
+    `INSERT INTO offer (id, waitlist_id, waiter_uuid, state, priority, made_at)
+     SELECT uuid, waitlist_id, uuid, 0, 0, created_at FROM waiter WHERE seq = 7`,
+    'its status and its open offers contradict each other',
+  ],
 ];
 
 function setBuckets(before: string, where: string): string {
@@ -253,6 +264,7 @@ describe('an audit', () => {
     const columns = insertable.map(({ databaseName }) => databaseName).join();
     await run(...TABLES.map((table) => `DELETE FROM ${table}`));
     await run(
+      'DELETE FROM offer',
       'INSERT INTO waitlist SELECT * FROM copy_of_waitlist',
       'INSERT INTO erased_waiter SELECT * FROM copy_of_erased_waiter',
       `INSERT INTO waiter (${columns}) SELECT ${columns} FROM copy_of_waiter`,

@@ -26,6 +26,8 @@ const FINDINGS_MAX = 100;
 /** Records named in one line of a refusal. */
 const NAMED_MAX = 20;
 
+const UNSOUND_OFFER = 'its status and its open offers contradict each other';
+
 /** Called with the records done and an estimate of all records. */
 export type OnProgress = (done: number, total: number) => void;
 
@@ -75,6 +77,8 @@ export class QueueAuditor {
         for (const damage of damageOfTombstone(tombstone)) report(`record ${tombstone.id}: ${damage}`);
         derived.days.countErasure(tombstone.erasedDay);
       });
+      for (const id of await session.one(this.records.findUnsoundOffers(waitlistId)))
+        report(`record ${id}: ${UNSOUND_OFFER}`);
       derived.addOffers(await session.one(this.offers.countDays(waitlistId)));
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
@@ -129,6 +133,7 @@ export class QueueAuditor {
         note(tombstone.id, damageOfTombstone(tombstone));
         derived.days.countErasure(tombstone.erasedDay);
       });
+      for (const id of await session.one(this.records.findUnsoundOffers(waitlistId))) note(id, [UNSOUND_OFFER]);
       derived.addOffers(await session.one(this.offers.countDays(waitlistId)));
       const damages = Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`);
       if (damages.length > 0) throw refusal(waitlistId, damages);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { fromSqlTime, placeholders } from '../../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../../platform/database/session.js';
+import { OFFER_STATES } from '../offers/offer.js';
 import type { StoredWaiter } from '../record/waiter.js';
 import { CREDIT_CODES, STATUS_CODES } from '../record/waiter.entity.js';
 import type { Standing } from '../record/waiter.store.js';
@@ -93,6 +94,21 @@ export class MaintenanceStore {
           removedReason: row.removed_reason as number | null,
           referrals: referrals.get(row.referral_token as string) ?? 0,
         })),
+    );
+  }
+
+  /** The ids of records whose status and offers contradict each other: who is offered has one open offer. */
+  findUnsoundOffers(waitlistId: number): Query<number[]> {
+    const open = `o.state = ${OFFER_STATES.indexOf('open')}`;
+    const isOwn = 'o.waitlist_id = w.waitlist_id AND o.waiter_uuid = w.uuid';
+    return select<{ id: number }, number[]>(
+      `SELECT w.id FROM waiter w LEFT JOIN offer o ON ${isOwn} AND ${open}
+       WHERE w.waitlist_id = ? AND w.status = ${STATUS_CODES.offered} GROUP BY w.id HAVING COUNT(o.id) <> 1
+       UNION ALL
+       SELECT w.id FROM offer o JOIN waiter w ON ${isOwn}
+       WHERE o.waitlist_id = ? AND ${open} AND w.status <> ${STATUS_CODES.offered}`,
+      [waitlistId, waitlistId],
+      (rows) => rows.map(({ id }) => id),
     );
   }
 

@@ -40,7 +40,9 @@ export function makeOffers(request: OfferRequest, write: AccountWrite): Command<
       if (doneBefore) return { uuids: doneBefore, active: waitlist.active };
       const uuids = offer(state, request);
       const result = { uuids, active: waitlist.active };
-      written.push({ write, action: 'offers_made', uuids, counts: { active: result.active }, isSecret: true });
+      // A plan runs every hour, also with no free seat.
+      if (uuids.length > 0 || !request.run)
+        written.push({ write, action: 'offers_made', uuids, counts: { active: result.active }, isSecret: true });
       return result;
     },
   };

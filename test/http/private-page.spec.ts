@@ -89,7 +89,7 @@ describe('the private page of a person in line', () => {
 
     expect(await whyOf(waitlist, ada!)).toEqual([
       'You joined as number 2.',
-      'As others moved ahead, you moved back 1 place.',
+      'Other changes to the list moved you back 1 place.',
       'One more friend would bring you to number 1.',
     ]);
   });
@@ -104,7 +104,7 @@ describe('the private page of a person in line', () => {
 
     const friend = '1 friend has joined through your link. That moved you up 1 place.';
     expect(atFront).toEqual(['You joined as number 2.', friend]);
-    expect(await whyOf(waitlist, ada!)).toEqual([friend, 'As others moved ahead, you moved back 1 place.']);
+    expect(await whyOf(waitlist, ada!)).toEqual([friend, 'Other changes to the list moved you back 1 place.']);
   });
 
   it('shows nothing of referrals that earned no credit', async () => {

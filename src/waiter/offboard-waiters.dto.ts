@@ -1,6 +1,6 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
-import type { Selection } from '../queue/write/commands/offboard.js';
+import type { Selection } from '../queue/write/selection.js';
 import { RECORDS_PER_CALL_MAX } from './bounds.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 

@@ -10,7 +10,7 @@ import { type OfferState, stateAt } from '../queue/offers/offer.js';
 import { QueueListing } from '../queue/read/queue.listing.js';
 import { LARGE, type PageRequest } from '../queue/record/waiter.js';
 import { answerOffer } from '../queue/write/commands/answer-offer.js';
-import type { Moved } from '../queue/write/commands/offboard.js';
+import type { Moved } from '../queue/write/selection.js';
 import { makeOffers, type OfferRequest } from '../queue/write/commands/make-offers.js';
 import { replaceOfferCode } from '../queue/write/commands/replace-offer-code.js';
 import { returnWaiters } from '../queue/write/commands/return.js';

@@ -8,9 +8,9 @@ import { offerRules } from '../../settings/offer-rules.js';
 import { freeSeats } from '../../settings/release-plan.js';
 import { BATCH_MAX, type Command } from '../command.js';
 import { addOffer, firstTime, isMailed, mailOffer } from '../offers.js';
+import { MANY_RECORDS_MAX_MS, type Moved, needsOf, select, type Selection } from '../selection.js';
 import { emit, type State } from '../state.js';
 import { vacate } from '../vacate.js';
-import { type Moved, needsOf, OFFBOARDING_MAX_MS, select, type Selection } from './offboard.js';
 
 /** Offers by hand, or by a run of the release plan. */
 export interface OfferRequest {
@@ -33,7 +33,7 @@ export function makeOffers(request: OfferRequest, write: AccountWrite): Command<
     kind: 'offer',
     weight,
     needs: { ...needs, write },
-    ...(weight > BATCH_MAX && { deadlineMs: OFFBOARDING_MAX_MS }),
+    ...(weight > BATCH_MAX && { deadlineMs: MANY_RECORDS_MAX_MS }),
     run(state) {
       const { waitlist, done, written } = state;
       const doneBefore = done.get(write.id);

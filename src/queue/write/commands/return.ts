@@ -1,8 +1,8 @@
 import type { AccountWrite } from '../../../platform/idempotency/account-write.js';
 import { BATCH_MAX, type Command } from '../command.js';
 import { expire, noteExpired, withdrawOffers } from '../offers.js';
+import { MANY_RECORDS_MAX_MS, type Moved } from '../selection.js';
 import { changeStatus, emit, IN_QUEUE, idsOf } from '../state.js';
-import { type Moved, OFFBOARDING_MAX_MS } from './offboard.js';
 
 /**
  * Lets offered and offboarded records wait again, at the place that their facts give now. Leaves out all others, and
@@ -14,7 +14,7 @@ export function returnWaiters(uuids: readonly string[], write: AccountWrite): Co
     kind: 'return',
     weight: uuids.length,
     needs: { uuids, write },
-    ...(uuids.length > BATCH_MAX && { deadlineMs: OFFBOARDING_MAX_MS }),
+    ...(uuids.length > BATCH_MAX && { deadlineMs: MANY_RECORDS_MAX_MS }),
     run(state) {
       const { waitlist, done, written } = state;
       const doneBefore = done.get(write.id);

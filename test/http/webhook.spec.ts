@@ -8,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore, webhookIdsFor } from '../../src/outbox/delivery.store.js';
 import { OutboxSignal } from '../../src/outbox/outbox.signal.js';
+import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
 import type { EventName } from '../../src/outbox/webhook.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import { toSqlTime } from '../../src/platform/database/dialect.js';
@@ -19,6 +20,8 @@ import type { DeliveryDto, WebhookDto, WebhookWithSecretDto } from '../../src/we
 import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
 import { WEBHOOKS_MAX } from '../../src/webhook/webhook.service.js';
 import type { Answer, CallOptions } from '../support/api.js';
+import { ahead } from '../support/clock.js';
+import { pressButton } from '../support/page.js';
 import { answerWith, Receiver, verify } from '../support/receiver.js';
 import { type Service, startService } from '../support/service.js';
 import { freePort, until } from '../support/service-process.js';
@@ -338,6 +341,27 @@ describe('a webhook', () => {
     await until(() => receiver.received.length === 5);
     expect(receiver.received[4]!.id).toBe(first.id);
     expect(bodyOf(4)).not.toHaveProperty('offer_url');
+  });
+
+  it('hears of an offer that was declined, and of one that expired', async () => {
+    const receiver = await startReceiver();
+    const waitlist = await service.world.waitlist({ offers: { hours: 1, on_expiry: 'end' } });
+    await hookTo(receiver.url, { events: ['declined_offer', 'expired_offer'] }, waitlist);
+    const [ada, ben] = await service.world.signups(waitlist, 2);
+    const { body } = await service.api.post(`/api/v1/waitlist/${waitlist.id}/offer`, { count: 2 }, asOwner(waitlist));
+    const [offered] = body as OfferedWaiterDto[];
+
+    await pressButton(service.api, `${new URL(offered!.offer_url!).pathname}/decline`);
+    await until(() => receiver.received.length === 1);
+    await ahead(DAY_MS, async () => {
+      await service.app.get(OfferSweeper).sweep();
+      await until(() => receiver.received.length === 2);
+    });
+
+    expect(receiver.received.map(({ body: sent }) => JSON.parse(sent) as object)).toMatchObject([
+      { event: 'declined_offer', signup: { uuid: ada.uuid, status: 'offboarded', removed_reason: 'declined' } },
+      { event: 'expired_offer', signup: { uuid: ben!.uuid, status: 'waiting', removed_reason: null } },
+    ]);
   });
 
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { fastify as createServer } from 'fastify';
+import { DataSource, type Logger } from 'typeorm';
 import { EventStream } from '../../src/platform/http/event-stream.js';
 import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
@@ -16,6 +17,8 @@ import type { OwnedWaitlist, Person } from '../support/world.js';
 const PATH = '/api/v1/signup/events';
 const ANSWER_MS = 500;
 const CONNECTIONS_MAX = 4;
+/** So long, a slow read of places keeps the event loop busy. */
+const BUSY_MS = 100;
 
 let service: Service;
 let clients: EventClient[] = [];
@@ -176,6 +179,43 @@ describe('a live place', () => {
 
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+  });
+});
+
+describe('the updates of live places', () => {
+  beforeAll(() => start());
+  afterAll(() => service.stop());
+
+  it('take at most a tenth of the time of the process, and come later rather than take more', async () => {
+    const dataSource = service.app.get(DataSource);
+    const { logger } = dataSource;
+    const lists = await Promise.all(
+      [1, 2].map(async () => {
+        const waitlist = await service.world.waitlist();
+        const people = await service.world.signups(waitlist, 4);
+        return { waitlist, people, client: await watch(people[3]!) };
+      }),
+    );
+    const readAtMs: number[] = [];
+    dataSource.logger = Object.assign(Object.create(logger) as Logger, {
+      logQuery: (sql: string) => {
+        // Only places are read with the counters of days.
+        if (!/ FROM waitlist_day WHERE .* ORDER BY day/.test(sql)) return;
+        readAtMs.push(performance.now());
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+      },
+    });
+
+    for (let round = 0; round < 3; round += 1) {
+      for (const { waitlist, people } of lists) await service.world.offboardPeople(waitlist, people[round]!);
+      await until(() => lists.every(({ client }) => last(client).priority === 2 - round));
+    }
+    dataSource.logger = logger;
+
+    const gapsMs = readAtMs.slice(1).map((atMs, index) => atMs - readAtMs[index]!);
+    expect(gapsMs.length).toBeGreaterThanOrEqual(5);
+    // A timer may be early by a part of a millisecond.
+    expect(Math.min(...gapsMs)).toBeGreaterThan(10 * BUSY_MS - 1);
   });
 });
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
@@ -25,6 +25,11 @@ const SOMAXCONN = '/proc/sys/net/core/somaxconn';
 /** The first mean can include the start of the process, so one stall may not be enough. */
 const STALLS_MAX = 10;
 
+/** Stops this thread, and leaves the processor to the other suites. */
+function stall(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
 describe('an overloaded process', () => {
   let service: Service;
   afterEach(() => service.stop());
@@ -38,8 +43,7 @@ describe('an overloaded process', () => {
     let refused: Answer | undefined;
     for (let stalls = 0; refused?.status !== 503; stalls += 1) {
       expect(stalls).toBeLessThan(STALLS_MAX);
-      // Stops this thread, and leaves the processor to the other suites.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS);
+      stall(STALL_MS);
       // Let the sampling timer run.
       await setTimeout();
       refused = await signup();
@@ -53,6 +57,37 @@ describe('an overloaded process', () => {
     expect(monitored.filter(({ body: probe }) => probe?.error_code === 'OVERLOADED')).toEqual([]);
 
     await until(async () => (await signup()).status === 400);
+  });
+
+  it('refuses streams of live places first', async () => {
+    const loopDelayMs = 1_000;
+    service = await startService({ bounds: { ...SERVER_BOUNDS, loopDelayMs } });
+    const { api } = service;
+    const signup = async () => (await api.post('/api/v1/signup', {})).status;
+    const stream = async () =>
+      (await api.get('/api/v1/signup/events', { query: { waitlist_id: 1, uuid: 'x' } })).status;
+    /** What is asked between two signups with the same answer finds the same delay as they. */
+    const askAfter = async (delayMs: number) => {
+      // One whole mean of this delay.
+      for (let stalledMs = 0; stalledMs < 2 * STALL_MS; stalledMs += delayMs) {
+        stall(delayMs);
+        await setImmediate();
+      }
+      return [await signup(), await stream(), await signup()].join();
+    };
+    // From then on, the start is over, in which signups are answered whatever the delay.
+    await until(async () => (await askAfter(2 * loopDelayMs)) === '503,503,503');
+
+    let delayMs = 0.75 * loopDelayMs;
+    let answers = '';
+    for (let stalls = 0; stalls < STALLS_MAX && answers !== '400,503,400'; stalls += 1) {
+      answers = await askAfter(delayMs);
+      // A slow machine stalls for longer.
+      delayMs *= answers.startsWith('503') ? 0.8 : 1.1;
+    }
+
+    expect(answers).toBe('400,503,400');
+    await until(async () => (await stream()) === 400);
   });
 });
 

@@ -99,6 +99,7 @@ export class SignupController {
   )
   async watchPlace(@Query() query: GetPlaceDto, @Ip() address: string, @Res() reply: FastifyReply): Promise<void> {
     const found = await this.signups.findPlace(query, query.uuid.toLowerCase(), address);
-    this.live.watch(found, this.connections.open(reply));
+    // The request deadline may have answered already.
+    if (!reply.sent) this.live.watch(found, this.connections.open(reply));
   }
 }

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { fastify as createServer } from 'fastify';
 import { DataSource, type Logger } from 'typeorm';
 import { EventStream } from '../../src/platform/http/event-stream.js';
 import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
+import { PlaceReader } from '../../src/queue/read/place.reader.js';
 import type { PlaceDto } from '../../src/signup/place.dto.js';
 import { EventClient } from '../support/event-client.js';
 import { type Service, startService } from '../support/service.js';
@@ -216,6 +217,32 @@ describe('the updates of live places', () => {
     expect(gapsMs.length).toBeGreaterThanOrEqual(5);
     // A timer may be early by a part of a millisecond.
     expect(Math.min(...gapsMs)).toBeGreaterThan(10 * BUSY_MS - 1);
+  });
+});
+
+describe('a place that is found too late', () => {
+  beforeAll(() => start({}, { answerMs: ANSWER_MS }));
+  afterAll(() => service.stop());
+
+  it('is not sent after the answer of the deadline, which is no fault of the service', async () => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    const places = service.app.get(PlaceReader);
+    const find = places.find.bind(places);
+    const late = jest.spyOn(places, 'find').mockImplementationOnce(async (...sought) => {
+      await wait(2 * ANSWER_MS);
+      return find(...sought);
+    });
+
+    const client = await open(ada).answered();
+    expect(client.status).toBe(503);
+    await late.mock.results[0]?.value;
+    await until(async () =>
+      (await service.app.get(Metrics).registry.metrics()).includes('waitlist_live_connections 0\n'),
+    );
+    await setImmediate();
+
+    expect(service.logged('unexpected error')).toEqual([]);
   });
 });
 

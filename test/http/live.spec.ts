@@ -337,4 +337,23 @@ describe('a stream', () => {
     socket.destroy();
     await server.close();
   });
+
+  it('can end twice: when the person is erased, and when the process ends before a slow client has read that', async () => {
+    const server = createServer();
+    const errors: Error[] = [];
+    server.get('/', async (_, reply) => {
+      reply.raw.on('error', (error) => errors.push(error));
+      const stream = EventStream.open(reply);
+      stream.close();
+      stream.close(1_000);
+      await setImmediate();
+    });
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect({ port: (server.server.address() as AddressInfo).port, host: '127.0.0.1' });
+    socket.end('GET / HTTP/1.1\r\nHost: service\r\n\r\n');
+
+    expect(await text(socket)).not.toContain('retry');
+    expect(errors).toEqual([]);
+    await server.close();
+  });
 });

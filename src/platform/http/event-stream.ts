@@ -50,9 +50,9 @@ export class EventStream {
     this.write(':\n\n');
   }
 
-  /** Ends the response. With `retryMs`, a browser connects again after that time. */
+  /** Ends the response, unless it has ended. With `retryMs`, a browser connects again after that time. */
   close(retryMs?: number): void {
-    this.response.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
+    if (!this.response.writableEnded) this.response.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
   }
 
   private write(text: string): void {

@@ -149,7 +149,7 @@ export class OfferController {
   @ApiOperation({
     summary: 'Make a new link for an open offer',
     description:
-      'Returns the address of the page of the offer, with a new code. Mails that have not been sent yet get the new code too. The old code stops working. The offer keeps its time.',
+      'Returns the address of the page of the offer, with a new code. Mails that have not been sent yet get the new code too. The old code stops working. The offer keeps its time. A repeat with the same `Idempotency-Key` makes no other code, and returns the link that works now.',
   })
   @ApiOkResponse({ description: 'The new link.', type: OfferLinkDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'NO_WAITER_FOUND', 'OFFER_ENDED', ...REPEAT_PROBLEMS)

@@ -68,7 +68,8 @@ export class MakeOffersDto {
 export class OfferedWaiterDto extends WaiterDto {
   @ApiPropertyOptional({
     ...OFFER_URL,
-    description: 'The page of the offer, with its code. Shown only once; absent in a dry run.',
+    description:
+      'The page of the offer, with its code. Shown only once; absent in a dry run, and in a repeat with the same `Idempotency-Key` once the offer has ended.',
   })
   offer_url?: string;
 

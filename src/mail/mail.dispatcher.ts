@@ -5,6 +5,7 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { mapped, type Query, type Session, together } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
+import { keyedQueue } from '../platform/limits/bounded-queue.js';
 import { Turns } from '../platform/limits/turns.js';
 import { hashKey, newToken } from '../platform/secrets/random-key.js';
 import { safeError } from '../platform/problems/problem.filter.js';
@@ -65,6 +66,8 @@ const STOP_MS = 5_000;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
 const LEAVE_LINK_MS = 30 * 24 * 3_600_000;
+/** How long a mail that was sent waits for the time of its offer to begin; with the attempt, less than its lease. */
+const BEGUN_MAX_MS = LEASE_MS / 4;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
@@ -130,8 +133,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly sending = new Set<Promise<void>>();
   /** Of attempts that are over, to be stored together. */
   private results: Query<unknown>[] = [];
-  /** Mails that the server has taken, of offers whose time has not begun yet. */
-  private handedOver: { readonly begin: () => Promise<unknown>; readonly settled: Query<unknown> }[] = [];
+  /** Offers of a waitlist that begin at once leave its queue room for signups; others wait. */
+  private readonly beginInTurn = keyedQueue('begin an offer', { runsMax: CONNECTIONS_MAX, waitingMax: 10_000 });
+  /** Of offers whose mail the server has taken, until their time has begun. */
+  private readonly beginning = new Set<Promise<void>>();
   /**
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
    * each kind.
@@ -188,6 +193,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     const timer = setTimeout(() => void this.sender.close(), STOP_MS);
     await Promise.all(this.sending);
     clearTimeout(timer);
+    await Promise.all(this.beginning);
     await this.task.attempt(() => this.storeResults());
     await this.sender.close();
   }
@@ -417,7 +423,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         footer,
       }),
       ...(beginsOffer &&
-        waiterUuid !== null && { begin: (at: Date) => this.writer.submit(waitlistId, beginOffer(waiterUuid, at)) }),
+        waiterUuid !== null && {
+          begin: (at: Date) =>
+            this.beginInTurn(String(waitlistId), () => this.writer.submit(waitlistId, beginOffer(waiterUuid, at))),
+        }),
       settle: (change) => this.mails.settle(mail, change),
       release: () => {
         const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
@@ -444,7 +453,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       this.metrics.count('sent');
       const at = new Date();
       const settled = settle({ status: 'sent', nextAttemptAt: null });
-      if (begin) this.handedOver.push({ begin: () => begin(at), settled });
+      if (begin) this.beginOffer(() => begin(at), settled);
       else this.results.push(settled);
       return;
     }
@@ -465,8 +474,43 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     );
   }
 
+  /**
+   * Begins the time of an offer, and settles its mail then: if the process dies before, the mail goes out again. The
+   * queue of the offer can be busy for minutes. Other mails do not wait for it, and this one does not go out again.
+   */
+  private beginOffer(begin: () => Promise<unknown>, settled: Query<unknown>): void {
+    // Settling twice changes nothing.
+    const settle = () => {
+      this.results.push(settled);
+      this.wake();
+    };
+    const timer = setTimeout(settle, BEGUN_MAX_MS);
+    const beginning: Promise<void> = this.untilBegun(begin).then((hasBegun) => {
+      clearTimeout(timer);
+      this.beginning.delete(beginning);
+      if (hasBegun) settle();
+    });
+    this.beginning.add(beginning);
+  }
+
+  /** False if the process stops before. */
+  private async untilBegun(begin: () => Promise<unknown>): Promise<boolean> {
+    for (;;) {
+      try {
+        await begin();
+        return true;
+      } catch (error) {
+        // A waitlist that was deleted has no offers.
+        if (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND') return true;
+        if (!isUnavailable(error))
+          this.tasks.log.error({ error: safeError(error) }, 'the time of an offer could not begin yet');
+        if (this.task.isStopped) return false;
+        await pause(POLL_MS);
+      }
+    }
+  }
+
   private async storeResults(): Promise<void> {
-    await this.beginOffers();
     const results = this.results;
     if (results.length === 0) return;
     this.results = [];
@@ -476,28 +520,6 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       this.results.push(...results);
       throw error;
     }
-  }
-
-  /** A mail is settled after the time of its offer has begun. If the process dies before, the mail goes out again. */
-  private async beginOffers(): Promise<void> {
-    const handedOver = this.handedOver;
-    this.handedOver = [];
-    await Promise.all(
-      handedOver.map(async (mail) => {
-        try {
-          await mail.begin();
-        } catch (error) {
-          // A deleted waitlist has no offers.
-          if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) {
-            if (!isUnavailable(error))
-              this.tasks.log.error({ error: safeError(error) }, 'the time of an offer could not begin yet');
-            this.handedOver.push(mail);
-            return;
-          }
-        }
-        this.results.push(mail.settled);
-      }),
-    );
   }
 }
 

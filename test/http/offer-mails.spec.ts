@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
+import { QueueWriter } from '../../src/queue/write/queue.writer.js';
 import type { OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import { momentIn } from '../../web/page/moment.js';
@@ -55,6 +56,11 @@ const storedFor = ({ uuid }: Person) =>
     .find({ where: { waiterUuid: uuid }, order: { id: 'ASC' } })
     .then((mails) => mails.filter(({ kind }) => kind === 'offer' || kind === 'offer_reminder'));
 const statesOf = async (person: Person) => (await storedFor(person)).map(({ kind, status }) => `${kind} ${status}`);
+
+/** Resolves once so many mails of offers are stored as sent. */
+async function sent(person: Person, count = 1): Promise<void> {
+  await until(async () => (await statesOf(person)).filter((state) => state === 'offer sent').length === count);
+}
 
 /** Resolves once no mail of the person is due. */
 async function settled(person: Person): Promise<void> {
@@ -174,12 +180,49 @@ describe('the mail of an offer', () => {
   });
 });
 
+/** Holds back the commands about offers of a waitlist. Returns what lets them go on. */
+function holdOffersOf({ id }: OwnedWaitlist): () => void {
+  const writer = service.app.get(QueueWriter);
+  const submit = writer.submit.bind(writer);
+  let release = () => undefined as void;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const spy = jest.spyOn(writer, 'submit').mockImplementation(async (waitlistId, command) => {
+    if (waitlistId === id && command.kind === 'answer') await held;
+    return submit(waitlistId, command);
+  });
+  return () => {
+    spy.mockRestore();
+    release();
+  };
+}
+
+describe('a waitlist that is busy for minutes', () => {
+  it('holds up no mail of another, and the time of its offers begins when their mails were handed over', async () => {
+    const [busy, other] = [await service.world.waitlist(), await service.world.waitlist({ verification: 'optional' })];
+    const ada = await service.world.signup(busy);
+    const release = holdOffersOf(busy);
+    await offerTo(busy, [ada]);
+    await mailsTo(ada);
+
+    const grace = await service.world.signup(other);
+    await mailsTo(grace);
+
+    expect((await waiterOf(busy, ada)).offer_expires_at).toBeNull();
+    const end = await ahead(HOUR_MS / 2, () => {
+      release();
+      return endOf(busy, ada);
+    });
+    expect(Math.abs(end.getTime() - Date.now() - HOURS * HOUR_MS)).toBeLessThan(MINUTE_MS);
+    await until(async () => (await statesOf(ada)).join() === 'offer sent,offer_reminder pending');
+  });
+});
+
 describe('the reminder', () => {
   it('goes once, when a third of the time is left', async () => {
     const waitlist = await service.world.waitlist({ title: 'Lumen', lang: 'en' });
     const ada = await service.world.signup(waitlist);
     const [made] = await offerTo(waitlist, [ada]);
-    await mailsTo(ada);
+    await sent(ada);
     const end = await endOf(waitlist, ada);
 
     await ahead(32 * HOUR_MS - MINUTE_MS, () => settled(ada));
@@ -200,7 +243,7 @@ describe('the reminder', () => {
     const ada = await service.world.signup(waitlist);
     await offerTo(waitlist, [ada]);
     const [{ offerLink }] = await mailsTo(ada);
-    await endOf(waitlist, ada);
+    await sent(ada);
 
     await pressButton(service.api, `${offerLink}/${answer}`);
 
@@ -212,13 +255,11 @@ describe('the reminder', () => {
     const waitlist = await service.world.waitlist();
     const ada = await service.world.signup(waitlist);
     await offerTo(waitlist, [ada], 3);
-    await mailsTo(ada);
-    await endOf(waitlist, ada);
+    await sent(ada);
     await bringBack(waitlist, ada);
 
     await offerTo(waitlist, [ada]);
-    await mailsTo(ada, 2);
-    await endOf(waitlist, ada);
+    await sent(ada, 2);
     await ahead(2 * HOUR_MS + MINUTE_MS, () => settled(ada));
 
     expect(await statesOf(ada)).toEqual([

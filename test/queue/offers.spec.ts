@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { placeholders, toSqlTime } from '../../src/platform/database/dialect.js';
 import { select, write } from '../../src/platform/database/session.js';
@@ -9,6 +9,7 @@ import { OFFER_STATES, type Offer } from '../../src/queue/offers/offer.js';
 import { applicant } from '../support/applicant.js';
 import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { type Service, startServices } from '../support/service.js';
+import { until } from '../support/service-process.js';
 
 const HOUR_MS = 3_600_000;
 /** Mails are configured, but none is sent. */
@@ -239,6 +240,39 @@ describe('offers', () => {
     expect(await states(id)).toEqual(['expired']);
     await queue.purger.purge(gone);
     expect(await states(gone)).toEqual([]);
+  });
+
+  it('of a waitlist that is busy for minutes keep no other waitlist waiting', async () => {
+    const { waitlist, offer, end, states, queue } = one();
+    const [busy, other] = [await waitlist(DUE), await waitlist(1)];
+    for (const [id, count] of [
+      [busy, DUE],
+      [other, 1],
+    ] as const) {
+      await offer(id, count);
+      await end(id);
+    }
+    const { writer } = queue;
+    const submit = writer.submit.bind(writer);
+    let release = () => undefined as void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const spy = jest.spyOn(writer, 'submit').mockImplementation(async (id, command) => {
+      if (id === busy) await held;
+      return submit(id, command);
+    });
+
+    await queue.sweeper.sweep();
+    await queue.sweeper.sweep();
+
+    expect(await states(other)).toEqual(['expired']);
+    // The second sweep leaves it alone.
+    expect(spy.mock.calls.filter(([id]) => id === busy)).toHaveLength(1);
+    spy.mockRestore();
+    release();
+    await until(async () => {
+      await queue.sweeper.sweep();
+      return (await states(busy)).every((state) => state === 'expired');
+    });
   });
 
   it('answer each code with what became of its own offer', async () => {

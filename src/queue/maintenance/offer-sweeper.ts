@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
@@ -9,6 +10,8 @@ import { type DueOffer, OfferStore } from '../offers/offer.store.js';
 const INTERVAL_MS = 20_000;
 /** Offers that one transaction ends. It holds the lock of the queue for about ten milliseconds. */
 const CHUNK_SIZE = 200;
+/** After this, a waitlist keeps the others waiting no more. */
+const WAIT_MAX_MS = 5_000;
 
 /**
  * Ends offers whose time is over, and begins the time of those that have waited for their mail long enough. Every
@@ -17,6 +20,8 @@ const CHUNK_SIZE = 200;
 @Injectable()
 export class OfferSweeper {
   private readonly task = new BackgroundTask(() => this.sweep(), INTERVAL_MS);
+  /** Waitlists whose queue has not carried out a chunk yet. A reordering can keep one busy for minutes. */
+  private readonly busy = new Set<number>();
 
   constructor(
     private readonly database: Database,
@@ -34,8 +39,13 @@ export class OfferSweeper {
       // Continue after the last one. Some stay due: those of a waitlist that is being deleted, or that was busy.
       due = await this.database.one(this.offers.findDue(now, due.at(-1) ?? null, CHUNK_SIZE));
       for (const waitlistId of new Set(due.map((offer) => offer.waitlistId))) {
+        if (this.busy.has(waitlistId)) continue;
+        this.busy.add(waitlistId);
         const uuids = due.flatMap((offer) => (offer.waitlistId === waitlistId ? offer.waiterUuid : []));
-        await this.task.attempt(() => this.writer.submit(waitlistId, expireOffers(uuids)));
+        const ended = this.task
+          .attempt(() => this.writer.submit(waitlistId, expireOffers(uuids)))
+          .finally(() => this.busy.delete(waitlistId));
+        await Promise.race([ended, pause(WAIT_MAX_MS, undefined, { ref: false })]);
       }
     } while (due.length === CHUNK_SIZE && !this.task.isStopped);
   }

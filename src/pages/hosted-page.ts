@@ -261,7 +261,7 @@ export class HostedPage {
         frameOrigins: framesOf(waitlist),
         status,
         place: placeOf(place),
-        events: status.status === 'offboarded' ? null : this.eventsPath(id, uuid),
+        events: this.eventsPath(id, uuid),
         leaders: leadersOf(leaders),
         ownIndex: ownIndex < 0 ? undefined : ownIndex,
         resendAction: isOffered ? (canMail ? `${path}/offer` : null) : `${path}/resend`,

@@ -323,6 +323,8 @@ describe('the private page of somebody who is gone', () => {
     for (const person of [bob!, dora!]) {
       const page = await open(waitlist, person);
       expect(textOf(page, 'h1')).toBe('It’s your turn');
+      // It says so aloud, and hears if the owner takes it back.
+      expect(documentOf(page).querySelector('.waitlist-live[role=status]')?.hasAttribute('data-events')).toBe(true);
       expect(documentOf(page).querySelector('main a')!.getAttribute('href')).toBe(your_turn_url);
     }
   });

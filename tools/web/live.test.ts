@@ -94,6 +94,12 @@ test('shows an offer, the way back and being let in', async () => {
 
   await stage.letIn(id, 1);
   await heading(page, 'It’s your turn').waitFor();
+  await announced(page, 'It’s your turn').waitFor({ state: 'attached' });
+
+  // The owner's “Undo”.
+  await asOwner('POST', `/api/v1/waitlist/${id}/return`, people);
+  await heading(page, 'You’re number 1').waitFor();
+  await announced(page, 'You’re number 1').waitFor({ state: 'attached' });
   assert.equal(await isFirstDocument(page), true);
 });
 

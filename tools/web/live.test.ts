@@ -103,6 +103,34 @@ test('shows an offer, the way back and being let in', async () => {
   assert.equal(await isFirstDocument(page), true);
 });
 
+test('is not loaded again for signups before the email is confirmed', async () => {
+  const mailing = await Stage.open({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'launch@example.com' });
+  const id = await mailing.waitlist({ verification: 'required' });
+  const body = (email: string) => ({ body: { waitlist_id: id, email } });
+  const { uuid } = await call(mailing.service, 'POST', '/api/v1/signup', body('ada@example.com'));
+  const token = await logIn(mailing.service);
+  await call(mailing.service, 'PATCH', `/api/v1/waitlist/${id}`, { body: { verification: 'off' }, token, status: 200 });
+  const page = await mailing.openPage();
+  const loads: Request[] = [];
+  page.on('request', (request) => request.resourceType() === 'fetch' && loads.push(request));
+  const stream = page.waitForResponse((response) => isStream(response.request()));
+  await page.goto(`${mailing.service.url}/waitlist/${id}/status/${String(uuid)}`);
+  await stream;
+
+  await call(mailing.service, 'POST', '/api/v1/signup', body('bob@example.com'));
+  // Two events at the latest.
+  await page.waitForTimeout(6_000);
+  assert.equal(loads.length, 0);
+
+  await call(mailing.service, 'PATCH', `/api/v1/signup/${String(uuid)}`, {
+    body: { verified: true },
+    token,
+    status: 200,
+  });
+  await heading(page, 'You’re number 2').waitFor();
+  await mailing.close();
+});
+
 test('tells people who were erased that there is no such page', async () => {
   const id = await stage.waitlist();
   const ada = await join(id);

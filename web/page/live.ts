@@ -57,7 +57,7 @@ export function followPlace(page: Document): void {
   }
 
   function plan(): void {
-    if (loading !== undefined || latest === line!.dataset.place) return;
+    if (loading !== undefined || isShown(latest, line!.dataset.place)) return;
     const pauseMs = Math.min(LOAD_MS * 2 ** failures, LOAD_MS_MAX);
     const dueMs = Math.max(loadedAt + pauseMs - performance.now(), 0);
     loading = setTimeout(() => void load().finally(plan), dueMs + Math.random() * SPREAD_MS);
@@ -81,7 +81,7 @@ export function followPlace(page: Document): void {
     if (!fresh) return;
     const focused = page.activeElement;
     const sharing = main!.querySelector('.waitlist-sharing');
-    const [status, heading] = [statusOf(line!), headingOf(main!)];
+    const [status, heading] = [statusOf(line!.dataset.place), headingOf(main!)];
     morph(main!, sent, fresh);
     sent = fresh;
     page.title = next.title;
@@ -93,7 +93,7 @@ export function followPlace(page: Document): void {
       main!.focus();
     }
     if (!line!.isConnected) close();
-    if (headingOf(main!) !== heading) speak(headingOf(main!), statusOf(line!) !== status);
+    if (headingOf(main!) !== heading) speak(headingOf(main!), statusOf(line!.dataset.place) !== status);
   }
 
   function speak(text: string, isUrgent: boolean): void {
@@ -112,7 +112,12 @@ export function followPlace(page: Document): void {
   open();
 }
 
-function statusOf({ dataset: { place = '{}' } }: HTMLElement): unknown {
+/** Until the email is confirmed, the page shows no number, which every signup changes. */
+function isShown(place: string | undefined, shown: string | undefined): boolean {
+  return place === shown || [place, shown].every((each) => statusOf(each) === 'pending');
+}
+
+function statusOf(place = '{}'): unknown {
   return (JSON.parse(place) as { readonly status?: unknown }).status;
 }
 

@@ -233,9 +233,7 @@ describe('the private page of somebody who is offered a spot', () => {
 
     const page = await open(waitlist, ada);
 
-    expect(textsOf(page, '.waitlist-ahead')).toEqual([
-      'To accept it or decline it, open the link that you were given.',
-    ]);
+    expect(textsOf(page, '.waitlist-ahead')).toEqual(['Open the link from us to accept it or decline it.']);
     expect(documentOf(page).querySelector('form')).toBeNull();
   });
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import arabic from '../../web/page/catalogs/ar.json' with { type: 'json' };
 import french from '../../web/page/catalogs/fr.json' with { type: 'json' };
-import { call, checkPage, type Site, Stage, startSite } from './harness.js';
+import { call, checkPage, logIn, type Site, Stage, startSite } from './harness.js';
 
 const SIZE_MAX = 16_000;
 const QUESTIONS = [
@@ -315,6 +315,20 @@ test('tells people whose turn it is, in the owner’s words', async () => {
     'https://example.com/welcome',
   );
   await checkPage(page, 'widget-your-turn');
+});
+
+test('tells people who are offered a spot to open their link, of which no mail may have told them', async () => {
+  const id = await stage.waitlist();
+  await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email: 'ada@example.com' } });
+  const token = await logIn(stage.service);
+  await call(stage.service, 'POST', `/api/v1/waitlist/${id}/offer`, { body: { count: 1 }, token, status: 200 });
+  const page = await open(`/${id}`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'A spot is open for you' }).waitFor();
+  await page.getByText('Open the link from us to accept it or decline it.').waitFor();
+  await checkPage(page, 'widget-offered');
 });
 
 test('shows hostile texts as text', async () => {

@@ -96,7 +96,7 @@ function Offered({ status, texts: { text }, offer, heading: Heading = 'h1' }: St
   return (
     <div class="waitlist-status">
       <Heading class="waitlist-place">{offerHeading(status, text)}</Heading>
-      {isOffered(status) && !isOver(status) && (offer ?? <p class="waitlist-ahead">{text('offered_text')}</p>)}
+      {isOffered(status) && !isOver(status) && (offer ?? <p class="waitlist-ahead">{text('offered_no_mail')}</p>)}
       {isTurnedAway(status) && <p class="waitlist-ahead">{text('removed_text')}</p>}
     </div>
   );

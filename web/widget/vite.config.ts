@@ -6,7 +6,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Texts that only pages and mails show. */
 const NOT_IN_WIDGET =
-  /^(?:mail_|offer_(?!open$|declined$|expired$)|leave(?!_empty)|left|link_not_found|page_not_found|verify|contact$|bookmark$|description$|captcha_needs_script$|already_joined$|error_prefix$|invited_by$|in_line|you$|joined_as$|moved_up|others_|one_more$|estimate$|offered_(?:hint|button|no_mail)$)/;
+  /^(?:mail_|offer_(?!open$|declined$|expired$)|leave(?!_empty)|left|link_not_found|page_not_found|verify|contact$|bookmark$|description$|captcha_needs_script$|already_joined$|error_prefix$|invited_by$|in_line|you$|joined_as$|moved_up|others_|one_more$|estimate$|offered_(?:hint|button|text)$)/;
 
 function textsIn(path: string): string {
   const entries = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>);

@@ -67,7 +67,7 @@ describe('offers at the desk', () => {
         assert.equal(await question.getByLabel('Hours to answer').inputValue(), '48');
         await check('question');
         await question.getByLabel('Hours to answer').fill('0');
-        await question.getByText('Enter a whole number up to 720, or leave it empty.').waitFor();
+        await question.getByText('Enter a whole number from 1 to 720, or leave it empty.').waitFor();
         assert.equal(await question.getByRole('button', { name: 'Offer 2 people a seat' }).isDisabled(), true);
         await question.getByLabel('Hours to answer').fill('24');
         await question.getByRole('button', { name: 'Offer 2 people a seat' }).click();

@@ -161,7 +161,7 @@ function useHours(waitlistId: number): Hours {
         allowDecimal={false}
         allowNegative={false}
         readOnly={isLocked}
-        error={!isValid && `Enter a whole number up to ${count(HOURS.maximum)}, or leave it empty.`}
+        error={!isValid && `Enter a whole number from ${HOURS.minimum} to ${count(HOURS.maximum)}, or leave it empty.`}
         value={typed}
         onChange={setTyped}
         onKeyDown={goToButton}

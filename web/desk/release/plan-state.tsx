@@ -31,7 +31,7 @@ export function PlanState({ waitlist, plan }: { waitlist: Waitlist; plan: Releas
     },
   });
   return (
-    <Section title={plan.is_active ? 'The plan is active' : 'The plan is paused'} description={planSentence(plan)}>
+    <Section title={titleOf(plan)} description={planSentence(plan)}>
       <Stack gap="sm">
         <Seats plan={plan} />
         <NextRuns plan={plan} />
@@ -56,6 +56,11 @@ export function PlanState({ waitlist, plan }: { waitlist: Waitlist; plan: Releas
       {isRunning && <RunNowDialog waitlist={waitlist} onClose={() => setIsRunning(false)} />}
     </Section>
   );
+}
+
+function titleOf({ is_active: isActive, next_runs: runs }: ReleasePlan): string {
+  if (!isActive) return 'The plan is paused';
+  return runs.length === 0 ? 'The plan has ended' : 'The plan is active';
 }
 
 function Seats({ plan }: { plan: ReleasePlan }) {

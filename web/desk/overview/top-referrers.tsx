@@ -13,7 +13,7 @@ export function TopReferrers({ waitlistId, referrers }: { waitlistId: number; re
     <Section title="Top referrers">
       {referrers.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nobody has referred anybody yet. Each person who joins gets a link to share.
+          Nobody in line has referred anybody yet. Each person who joins gets a link to share.
         </Text>
       ) : (
         <ol className={classes.list}>

@@ -55,7 +55,7 @@ export function ReleaseRuns({ waitlistId, timeZone }: { waitlistId: number; time
 
 function Runs({ runs, clock }: { runs: readonly ReleaseRun[]; clock: Intl.DateTimeFormat }) {
   return (
-    <Table.ScrollContainer minWidth={440} type="native" tabIndex={0} role="region" aria-label="Runs of the plan">
+    <Table.ScrollContainer minWidth={320} type="native" tabIndex={0} role="region" aria-label="Runs of the plan">
       <Table>
         <HeadRow columns={['Time', 'State', 'Ran']} numbers={['Offered']} />
         <Table.Tbody>

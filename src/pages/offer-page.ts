@@ -30,10 +30,12 @@ export class OfferPage {
 
   serve(fastify: FastifyInstance): void {
     const link = '/waitlist/:waitlist_id/offer/:code';
-    fastify.get<{ Params: Params }>(link, GET_OPTIONS, async ({ params, ip }, reply) => {
-      const id = idOf(params.waitlist_id);
-      return this.show(reply, id, params.code, await this.links.get(id, params.code, ip));
-    });
+    // An answer to an offer that has ended is a page at the address of the form; browsers load it again by GET.
+    for (const path of [link, `${link}/accept`, `${link}/decline`])
+      fastify.get<{ Params: Params }>(path, GET_OPTIONS, async ({ params, ip }, reply) => {
+        const id = idOf(params.waitlist_id);
+        return this.show(reply, id, params.code, await this.links.get(id, params.code, ip));
+      });
     for (const [path, answer] of [
       ['accept', 'accepted'],
       ['decline', 'declined'],

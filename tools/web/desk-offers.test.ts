@@ -187,7 +187,7 @@ describe('offers at the desk', () => {
         await page.keyboard.press('Escape');
         await page.goto(`${stage.service.url}/desk/${id}/overview`);
         const figures = page.getByRole('region', { name: 'Offers' });
-        await figures.getByText('5 offers were made in 90 days.').waitFor();
+        await figures.getByText('5 offers were made in 90 days, with those taken back.').waitFor();
         await check('overview', true);
       });
 

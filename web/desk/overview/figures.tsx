@@ -66,7 +66,7 @@ export function OfferFigures({ totals, days }: { totals: Waitlist['statistics'];
   return (
     <Section
       title="Offers"
-      description={`${sum('offered') === 1 ? '1 offer was' : `${count(sum('offered'))} offers were`} made in ${days.length} days. What happened to offers in this time:`}
+      description={`${sum('offered') === 1 ? '1 offer was' : `${count(sum('offered'))} offers were`} made in ${days.length} days, with those taken back. What happened to offers in this time:`}
     >
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
         <Figure label="Open now" value={count(totals.offered_signups)} />

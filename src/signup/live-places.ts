@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Histogram } from 'prom-client';
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
-import { chunksOf } from '../platform/database/dialect.js';
 import type { EventStream } from '../platform/http/event-stream.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
@@ -37,14 +36,15 @@ interface Watcher {
   /** The revision of the waitlist, and the day in UTC, for which it was computed. */
   revision: number;
   day: string;
+  /** When it was noticed that this is no longer so; null while it is. */
+  lateSinceMs: number | null;
   commentAtMs: number;
 }
 
-/** A watched waitlist with a new revision, and when that was noticed. */
+/** A watched waitlist, and its revision. */
 interface Change {
   readonly waitlistId: number;
   readonly revision: number;
-  readonly noticedAtMs: number;
 }
 
 /**
@@ -87,6 +87,7 @@ export class LivePlaces implements OnModuleDestroy {
       sentAtMs: nowMs,
       revision,
       day: dayOf(new Date()),
+      lateSinceMs: null,
       commentAtMs: nowMs + COMMENT_MS,
     };
     const watchers = this.watchers.get(waitlistId) ?? new Set();
@@ -98,25 +99,27 @@ export class LivePlaces implements OnModuleDestroy {
     this.show(watcher, place);
   }
 
+  /**
+   * One batch of each waitlist that changed. If that leaves people out, the next round follows at once: a crowd that
+   * watches one waitlist holds up no other.
+   */
   private async update(): Promise<void> {
     const waitlistIds = [...this.watchers.keys()];
     if (waitlistIds.length === 0) return;
     const revisions = await this.places.findRevisions(waitlistIds);
-    const noticedAtMs = performance.now();
-    const day = dayOf(new Date());
     for (const waitlistId of waitlistIds) {
-      const watchers = [...(this.watchers.get(waitlistId) ?? [])];
+      if (this.end.signal.aborted) return;
+      const watchers = this.watchers.get(waitlistId) ?? new Set();
       const revision = revisions.get(waitlistId);
       if (revision === undefined) {
-        watchers.forEach(dismiss);
+        for (const watcher of watchers) dismiss(watcher);
         continue;
       }
-      // The estimate changes with the day.
-      const late = watchers.filter((watcher) => watcher.revision !== revision || watcher.day !== day);
-      for (const some of chunksOf(late, BATCH_MAX)) {
-        if (this.end.signal.aborted) return;
-        await this.withinBudget(() => this.updateSome({ waitlistId, revision, noticedAtMs }, some));
-      }
+      const late = lateOf(watchers, revision);
+      if (late.length > 0)
+        await this.withinBudget(() => this.updateSome({ waitlistId, revision }, late.slice(0, BATCH_MAX)));
+      // Unless the database was unavailable: then it has time until the next interval.
+      if (late.length > BATCH_MAX && late[0]?.lateSinceMs === null) this.updates.wake();
     }
   }
 
@@ -124,10 +127,7 @@ export class LivePlaces implements OnModuleDestroy {
    * Sends their changed places to some watchers. If the database is unavailable, the next round tries again; after
    * another error, the next change does. Other watchers are served all the same.
    */
-  private async updateSome({ waitlistId, revision, noticedAtMs }: Change, some: readonly Watcher[]): Promise<void> {
-    const dueMs = performance.now() - UPDATE_MS + JITTER_MS;
-    const watchers = some.filter(({ sentAtMs }) => sentAtMs <= dueMs);
-    if (watchers.length === 0) return;
+  private async updateSome({ waitlistId, revision }: Change, watchers: readonly Watcher[]): Promise<void> {
     const now = new Date();
     const day = dayOf(now);
     const uuids = [...new Set(watchers.map(({ uuid }) => uuid))];
@@ -136,17 +136,24 @@ export class LivePlaces implements OnModuleDestroy {
         const places = await this.places.findAll(waitlistId, { uuids, days: weeksBefore(day) });
         for (const watcher of watchers) {
           const standing = places.standings.get(watcher.uuid);
-          Object.assign(watcher, { revision: places.waitlist.revision, day });
           if (!standing) dismiss(watcher);
           else if (this.show(watcher, explain(standing, places, now)))
-            this.delay.observe((performance.now() - noticedAtMs) / 1000);
+            this.delay.observe((performance.now() - watcher.lateSinceMs!) / 1000);
+          this.settle(waitlistId, watcher, { revision: places.waitlist.revision, day });
         }
       } catch (error) {
         if (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND') return watchers.forEach(dismiss);
-        if (!isUnavailable(error)) for (const watcher of watchers) Object.assign(watcher, { revision, day });
+        if (!isUnavailable(error)) for (const watcher of watchers) this.settle(waitlistId, watcher, { revision, day });
         throw error;
       }
     });
+  }
+
+  /** Puts a watcher behind the others: if the waitlist changes again before all had their turn, those come first. */
+  private settle(waitlistId: number, watcher: Watcher, as: Pick<Watcher, 'revision' | 'day'>): void {
+    Object.assign(watcher, { ...as, lateSinceMs: null });
+    const watchers = this.watchers.get(waitlistId);
+    if (watchers?.delete(watcher)) watchers.add(watcher);
   }
 
   /** Whether the place had changed and was sent. */
@@ -181,6 +188,19 @@ export class LivePlaces implements OnModuleDestroy {
         watcher.stream.comment();
       }
   }
+}
+
+/** Those whose place may have changed, and who had their last event long enough ago. */
+function lateOf(watchers: Iterable<Watcher>, revision: number): Watcher[] {
+  const nowMs = performance.now();
+  // The estimate changes with the day.
+  const day = dayOf(new Date());
+  const late = [...watchers].filter(
+    (watcher) =>
+      (watcher.revision !== revision || watcher.day !== day) && watcher.sentAtMs <= nowMs - UPDATE_MS + JITTER_MS,
+  );
+  for (const watcher of late) watcher.lateSinceMs ??= nowMs;
+  return late;
 }
 
 /** The person was erased, or the waitlist deleted. */

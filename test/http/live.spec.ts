@@ -18,6 +18,9 @@ import type { OwnedWaitlist, Person } from '../support/world.js';
 const PATH = '/api/v1/signup/events';
 const ANSWER_MS = 500;
 const CONNECTIONS_MAX = 4;
+/** Streams of one waitlist, some batches of the updates. */
+const CROWD = 800;
+const PER_ADDRESS_MAX = 20;
 /** So long, a slow read of places keeps the event loop busy. */
 const BUSY_MS = 100;
 
@@ -187,9 +190,23 @@ describe('the updates of live places', () => {
   beforeAll(() => start());
   afterAll(() => service.stop());
 
-  it('take at most a tenth of the time of the process, and come later rather than take more', async () => {
+  /** Makes each read of places keep the process busy. Returns when they began, and what ends it. */
+  function slowReads() {
     const dataSource = service.app.get(DataSource);
     const { logger } = dataSource;
+    const atMs: number[] = [];
+    dataSource.logger = Object.assign(Object.create(logger) as Logger, {
+      logQuery: (sql: string) => {
+        // Only places are read with the counters of days.
+        if (!/ FROM waitlist_day WHERE .* ORDER BY day/.test(sql)) return;
+        atMs.push(performance.now());
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+      },
+    });
+    return { atMs, end: () => void (dataSource.logger = logger) };
+  }
+
+  it('take at most a tenth of the time of the process, and come later rather than take more', async () => {
     const lists = await Promise.all(
       [1, 2].map(async () => {
         const waitlist = await service.world.waitlist();
@@ -197,26 +214,41 @@ describe('the updates of live places', () => {
         return { waitlist, people, client: await watch(people[3]!) };
       }),
     );
-    const readAtMs: number[] = [];
-    dataSource.logger = Object.assign(Object.create(logger) as Logger, {
-      logQuery: (sql: string) => {
-        // Only places are read with the counters of days.
-        if (!/ FROM waitlist_day WHERE .* ORDER BY day/.test(sql)) return;
-        readAtMs.push(performance.now());
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
-      },
-    });
+    const reads = slowReads();
 
     for (let round = 0; round < 3; round += 1) {
       for (const { waitlist, people } of lists) await service.world.offboardPeople(waitlist, people[round]!);
       await until(() => lists.every(({ client }) => last(client).priority === 2 - round));
     }
-    dataSource.logger = logger;
+    reads.end();
 
-    const gapsMs = readAtMs.slice(1).map((atMs, index) => atMs - readAtMs[index]!);
+    const gapsMs = reads.atMs.slice(1).map((atMs, index) => atMs - reads.atMs[index]!);
     expect(gapsMs.length).toBeGreaterThanOrEqual(5);
     // A timer may be early by a part of a millisecond.
     expect(Math.min(...gapsMs)).toBeGreaterThan(10 * BUSY_MS - 1);
+  });
+
+  it('reach the people of a waitlist before all of a crowd that watches another, and then the rest of the crowd', async () => {
+    const [quiet, crowded] = [await service.world.waitlist(), await service.world.waitlist()];
+    const [first, ada] = await service.world.signups(quiet, 2);
+    const [front, ben] = await service.world.signups(crowded, 2);
+    const adas = await watch(ada!);
+    const crowd = await Promise.all(
+      Array.from({ length: CROWD }, async (_, index) =>
+        watch(ben!, { from: `127.0.1.${Math.floor(index / PER_ADDRESS_MAX) + 1}` }),
+      ),
+    );
+    const isTold = (client: EventClient) => client.dataOf('place').length > 1;
+    const reads = slowReads();
+
+    await service.world.offboardPeople(crowded, front);
+    await until(() => crowd.some(isTold));
+    await service.world.offboardPeople(quiet, first);
+    await until(() => isTold(adas));
+
+    expect(crowd.every(isTold)).toBe(false);
+    reads.end();
+    await until(() => crowd.every(isTold));
   });
 });
 

@@ -19,7 +19,7 @@ export function HowMany({
   return (
     <NumberInput
       label="How many"
-      description={`From the front of the line; at most ${count(max)} at once.`}
+      description={`From the front of the line; at most ${count(max)}.`}
       min={1}
       max={max}
       clampBehavior="none"

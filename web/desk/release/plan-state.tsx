@@ -18,13 +18,16 @@ export function PlanState({ waitlist, plan }: { waitlist: Waitlist; plan: Releas
   const [isRunning, setIsRunning] = useState(false);
   const keepFocus = useFocusKeeper(isRunning);
   const turn = useMutation({
-    mutationFn: async (isActive: boolean) =>
-      bodyOf(
+    mutationFn: async (isActive: boolean) => {
+      // A plan is replaced as a whole, and somebody else may have changed it meanwhile.
+      const { release_plan: now } = await queries.fetchQuery({ ...waitlistQuery(waitlist.id), staleTime: 0 });
+      return bodyOf(
         api.PATCH('/api/v1/waitlist/{waitlist_id}', {
           params: { path: { waitlist_id: waitlist.id } },
-          body: { release_plan: { ...plannedOf(plan), is_active: isActive } },
+          body: { release_plan: now && { ...plannedOf(now), is_active: isActive } },
         }),
-      ),
+      );
+    },
     onSuccess: (updated, isActive) => {
       queries.setQueryData(waitlistQuery(waitlist.id).queryKey, updated);
       notifications.show({ message: isActive ? 'The plan is active.' : 'The plan is paused.' });

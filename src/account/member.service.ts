@@ -8,11 +8,12 @@ import { isDuplicateKey } from '../platform/database/database-error.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
 import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService, type WriteRecord } from '../platform/idempotency/account-write.service.js';
+import { type PageAfter, pageOf } from '../platform/page.js';
 import { Problem } from '../platform/problems/problem.js';
 import { AccountStore } from './account.store.js';
 import { type MemberEntity, type Role, type SignIn, signInsOf, statusOf } from './member.entity.js';
 import { MemberLinkStore } from './member-link.store.js';
-import { type MemberAndAccount, type MemberPageRequest, MemberStore } from './member.store.js';
+import { type MemberAndAccount, MemberStore } from './member.store.js';
 import { PasswordHasher } from './password-hasher.js';
 import { requirePassword } from './password-strength.js';
 
@@ -20,7 +21,6 @@ import { requirePassword } from './password-strength.js';
 export const MEMBERS_MAX = 1_000;
 
 export type Member = Readonly<MemberEntity>;
-export type { MemberPageRequest };
 
 /** What is undefined stays as it is. */
 export interface MemberChanges {
@@ -63,11 +63,10 @@ export class MemberService {
   ) {}
 
   /** A page of an account's members, oldest first. */
-  async list(accountId: number, { afterId, limit }: MemberPageRequest): Promise<MemberPage> {
-    // One member beyond the page shows that there is a next page.
+  async list(accountId: number, { afterId, limit }: PageAfter<string>): Promise<MemberPage> {
     const found = await this.database.one(this.members.list(accountId, { afterId, limit: limit + 1 }));
-    const members = found.slice(0, limit);
-    return { members, nextAfterId: found.length > limit ? (members.at(-1)?.id ?? null) : null };
+    const { items: members, nextAfterId } = pageOf(found, limit);
+    return { members, nextAfterId };
   }
 
   /** @throws Problem `MEMBER_NOT_FOUND`, also for another account's member */

@@ -3,18 +3,13 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import type { PageAfter } from '../platform/page.js';
 import { IS_ACTIVE, MemberEntity } from './member.entity.js';
 
 /** A member, and whether its account is disabled. */
 export interface MemberAndAccount {
   readonly member: MemberEntity;
   readonly isAccountDisabled: boolean;
-}
-
-/** Starts after a member, or at the first. */
-export interface MemberPageRequest {
-  readonly afterId: string | null;
-  readonly limit: number;
 }
 
 @Injectable()
@@ -48,7 +43,7 @@ export class MemberStore {
   }
 
   /** At most `limit` members of the account, in the order of their ids. */
-  list(accountId: number, { afterId, limit }: MemberPageRequest): Query<MemberEntity[]> {
+  list(accountId: number, { afterId, limit }: PageAfter<string>): Query<MemberEntity[]> {
     return select<Row, MemberEntity[]>(
       `SELECT ${this.members.select('m')} FROM member m WHERE m.account_id = ? AND m.id > ? ORDER BY m.id LIMIT ?`,
       [accountId, afterId ?? '', limit],

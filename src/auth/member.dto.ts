@@ -9,10 +9,11 @@ import {
   statusOf,
 } from '../account/member.entity.js';
 import type { Invited, Invitee, StartedReset } from '../account/member-link.service.js';
-import type { Member, MemberChanges, MemberPageRequest } from '../account/member.service.js';
+import type { Member, MemberChanges } from '../account/member.service.js';
 import { Email, Flag, OneOf, PersonName, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
+import type { PageAfter } from '../platform/page.js';
 import { givenName } from './given-name.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -32,7 +33,7 @@ export class ListMembersDto {
   @Uuid({ optional: true, description: 'Lists the members after the one with this `id`.' })
   after_id?: string;
 
-  static toPage({ limit, after_id }: ListMembersDto): MemberPageRequest {
+  static toPage({ limit, after_id }: ListMembersDto): PageAfter<string> {
     return { limit, afterId: after_id?.toLowerCase() ?? null };
   }
 }

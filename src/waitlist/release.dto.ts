@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Flag, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, openEnum, TIME_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
+import type { PageAfter } from '../platform/page.js';
 import { RUN_STATES } from '../queue/release/release-run.js';
 import type { ShownRun } from './release.service.js';
 
@@ -21,7 +22,7 @@ export class ListReleasesDto {
   })
   limit = PAGE_SIZE_DEFAULT;
 
-  static toPage({ after_id, limit }: ListReleasesDto): { readonly afterId: string | null; readonly limit: number } {
+  static toPage({ after_id, limit }: ListReleasesDto): PageAfter<string> {
     return { afterId: after_id?.toLowerCase() ?? null, limit };
   }
 }

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
+import type { PageAfter } from '../platform/page.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Reach } from '../platform/reach.js';
-import { ReleaseRunner, type RunPage, type RunPageRequest } from '../queue/release/release.runner.js';
+import { ReleaseRunner, type RunPage } from '../queue/release/release.runner.js';
 import type { ReleaseRun } from '../queue/release/release-run.js';
 import { WaitlistService } from './waitlist.service.js';
 
@@ -20,7 +21,7 @@ export class ReleaseService {
   ) {}
 
   /** A page of the runs, newest first. @throws Problem `WAITLIST_NOT_FOUND` */
-  async list(reach: Reach, waitlistId: number, page: RunPageRequest): Promise<RunPage> {
+  async list(reach: Reach, waitlistId: number, page: PageAfter<string>): Promise<RunPage> {
     await this.waitlists.get(reach, waitlistId);
     return this.runner.list(waitlistId, page);
   }

@@ -14,6 +14,7 @@ import {
 } from '../platform/contract/fields.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
+import type { PageAfter } from '../platform/page.js';
 import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/settings/questions.js';
 import { type Waiting, WAITING_COUNTED_MAX } from '../queue/read/queue.statistics.js';
 import { NO_MAILS } from '../queue/settings/mail-words.js';
@@ -27,14 +28,7 @@ import { PUBLIC_KEY_SCHEMA, SLUG_SCHEMA } from './waitlist-keys.js';
 import { MailSettingsDto, MailSettingsViewDto } from './mails.dto.js';
 import { OfferSettingsDto, OfferSettingsViewDto } from './offers.dto.js';
 import { ReleaseSettingsDto, ReleaseSettingsViewDto } from './release-plan.dto.js';
-import {
-  DEFAULTS,
-  type GivenSettings,
-  type Names,
-  type PageRequest,
-  type Waitlist,
-  type WordedWaitlist,
-} from './waitlist.service.js';
+import { DEFAULTS, type GivenSettings, type Names, type Waitlist, type WordedWaitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
@@ -252,7 +246,7 @@ export class ListWaitlistsDto {
   @Id({ optional: true, lenient: true, description: 'Lists the waitlists after this id.' })
   after_id?: number;
 
-  static toPage({ limit, after_id }: ListWaitlistsDto): PageRequest {
+  static toPage({ limit, after_id }: ListWaitlistsDto): PageAfter<number> {
     return { limit, afterId: after_id ?? null };
   }
 }

@@ -9,6 +9,7 @@ import type { Session } from '../platform/database/session.js';
 import type { AccountWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService } from '../platform/idempotency/account-write.service.js';
 import type { Reach } from '../platform/reach.js';
+import { type PageAfter, pageOf } from '../platform/page.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
@@ -26,9 +27,7 @@ import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { isSlug, newApiKey, newPublicKey } from './waitlist-keys.js';
 import { WaitlistMailTable } from '../queue/settings/waitlist-mail.table.js';
-import { type NewWaitlist, type PageRequest, WaitlistStore } from './waitlist.store.js';
-
-export type { PageRequest };
+import { type NewWaitlist, WaitlistStore } from './waitlist.store.js';
 
 /** The values of omitted settings in a new waitlist. */
 export const DEFAULTS = {
@@ -149,13 +148,12 @@ export class WaitlistService {
   }
 
   /** A page of the waitlists within a reach, oldest first. */
-  async list(reach: Reach, { afterId, limit }: PageRequest): Promise<Page> {
-    // One waitlist beyond the page shows that there is a next page.
+  async list(reach: Reach, { afterId, limit }: PageAfter<number>): Promise<Page> {
     const found = await this.database.one(this.waitlists.listOwned(reach, { afterId, limit: limit + 1 }));
-    const page = found.slice(0, limit);
-    const mails = await this.database.one(this.mails.findAll(page.map(({ id }) => id)));
-    const waitlists = page.map((waitlist) => ({ ...waitlist, mails: mails.get(waitlist.id) ?? NO_MAILS }));
-    return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
+    const { items, nextAfterId } = pageOf(found, limit);
+    const mails = await this.database.one(this.mails.findAll(items.map(({ id }) => id)));
+    const waitlists = items.map((waitlist) => ({ ...waitlist, mails: mails.get(waitlist.id) ?? NO_MAILS }));
+    return { waitlists, nextAfterId };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another account's waitlist */

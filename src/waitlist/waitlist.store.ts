@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, type Session, together, write } from '../platform/database/session.js';
 import type { Row } from '../platform/database/table.js';
+import type { PageAfter } from '../platform/page.js';
 import { type Reach, within } from '../platform/reach.js';
 import { WaitlistEntity } from '../queue/settings/waitlist.entity.js';
 import { WaitlistTable, type WholeWaitlist } from '../queue/settings/waitlist.table.js';
@@ -16,12 +17,6 @@ export interface FormerName {
   readonly accountId: number;
   /** Whether records of that waitlist are left. */
   readonly isBeingDeleted: boolean;
-}
-
-/** Starts after a waitlist, or at the first. */
-export interface PageRequest {
-  readonly afterId: number | null;
-  readonly limit: number;
 }
 
 export type NewWaitlist = Omit<WaitlistEntity, 'id'> & { readonly id: number | undefined };
@@ -65,7 +60,7 @@ export class WaitlistStore {
   }
 
   /** At most `limit` waitlists, in the order of their ids. */
-  listOwned(reach: Reach, { afterId, limit }: PageRequest): Query<WholeWaitlist[]> {
+  listOwned(reach: Reach, { afterId, limit }: PageAfter<number>): Query<WholeWaitlist[]> {
     const owned = within(reach, COLUMNS);
     return select<Row, WholeWaitlist[]>(
       `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE ${owned.sql} AND w.id > ? ORDER BY w.id LIMIT ?`,

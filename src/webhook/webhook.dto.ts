@@ -13,8 +13,9 @@ import {
   UUID_SCHEMA,
 } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
+import type { PageAfter } from '../platform/page.js';
 import type { NewWebhook, ReplaySelection, WebhookChanges } from './webhook.js';
-import type { DeliveryPageRequest, Webhook, WebhookWithSecret } from './webhook.service.js';
+import type { Webhook, WebhookWithSecret } from './webhook.service.js';
 
 export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 50;
@@ -131,7 +132,7 @@ export class ListDeliveriesDto {
   })
   limit = PAGE_SIZE_DEFAULT;
 
-  static toPage({ after_id, limit }: ListDeliveriesDto): DeliveryPageRequest {
+  static toPage({ after_id, limit }: ListDeliveriesDto): PageAfter<string> {
     return { afterId: after_id?.toLowerCase() ?? null, limit };
   }
 }

@@ -9,6 +9,7 @@ import { Database } from '../platform/database/database.js';
 import { known, type Query } from '../platform/database/session.js';
 import { type AccountWrite, operatorWrite } from '../platform/idempotency/account-write.js';
 import { AccountWriteService, type WriteRecord } from '../platform/idempotency/account-write.service.js';
+import { type PageAfter, pageOf } from '../platform/page.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Reach } from '../platform/reach.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
@@ -36,11 +37,6 @@ export interface Webhook extends Pick<WebhookEntity, 'id' | 'url' | 'events' | '
 export interface WebhookWithSecret {
   readonly webhook: Webhook;
   readonly secret: string;
-}
-
-export interface DeliveryPageRequest {
-  readonly afterId: string | null;
-  readonly limit: number;
 }
 
 export interface DeliveryPage {
@@ -168,12 +164,11 @@ export class WebhookService {
   }
 
   /** A page of deliveries, newest first. */
-  async listDeliveries(reach: Reach, ref: WebhookRef, { afterId, limit }: DeliveryPageRequest): Promise<DeliveryPage> {
+  async listDeliveries(reach: Reach, ref: WebhookRef, { afterId, limit }: PageAfter<string>): Promise<DeliveryPage> {
     await this.getOwned(reach, ref);
-    // One delivery beyond the page shows that there is a next page.
-    const listed = await this.database.one(this.webhooks.listDeliveries(ref.id, afterId, limit + 1));
-    const deliveries = listed.slice(0, limit);
-    return { deliveries, nextAfterId: listed.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
+    const found = await this.database.one(this.webhooks.listDeliveries(ref.id, afterId, limit + 1));
+    const { items: deliveries, nextAfterId } = pageOf(found, limit);
+    return { deliveries, nextAfterId };
   }
 
   /** Gives deliveries another attempt and returns how many. @throws Problem `WEBHOOK_OFF` */

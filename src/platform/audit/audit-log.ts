@@ -6,6 +6,7 @@ import { chunksOf, placeholders } from '../database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../database/session.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { Row, Table } from '../database/table.js';
+import { pageOf } from '../page.js';
 import { type Reach, within } from '../reach.js';
 import { addressKey } from '../limits/address.js';
 import { boundedQueue } from '../limits/bounded-queue.js';
@@ -188,17 +189,16 @@ export class AuditLog {
       select<Row, AuditEventEntity[]>(
         `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${['1 = 1', ...conditions.map(({ sql }) => sql)].join(' AND ')}
          ORDER BY e.id DESC LIMIT ?`,
-        // One event beyond the page shows that there is a next page.
         [...conditions.flatMap(({ values }) => values), limit + 1],
         (rows) => rows.map((row) => this.events.read(row)),
       ),
     );
-    const events = found.slice(0, limit);
+    const { items: events, nextAfterId } = pageOf(found, limit);
     const recorded: RecordedEvent[] = [];
     for (const some of chunksOf(events, EVENTS_PER_READ)) {
       const uuids = await this.database.one(this.findDone(some.map(({ id }) => id)));
       recorded.push(...some.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] })));
     }
-    return { events: recorded, nextAfterId: found.length > limit ? (events.at(-1)?.id ?? null) : null };
+    return { events: recorded, nextAfterId };
   }
 }

@@ -3,6 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { placeholders, toSqlTime } from '../../platform/database/dialect.js';
 import { known, mapped, type Query, select, write } from '../../platform/database/session.js';
 import type { Row, Table } from '../../platform/database/table.js';
+import type { PageAfter } from '../../platform/page.js';
 import type { ReleaseRun } from './release-run.js';
 import { ReleaseRunEntity } from './release-run.entity.js';
 
@@ -16,7 +17,7 @@ export class ReleaseRunStore {
   }
 
   /** The runs of a waitlist, newest first. */
-  list(waitlistId: number, { afterId, limit }: { afterId: string | null; limit: number }): Query<ReleaseRunEntity[]> {
+  list(waitlistId: number, { afterId, limit }: PageAfter<string>): Query<ReleaseRunEntity[]> {
     const [condition, values] = afterId === null ? ['', []] : ['AND r.id < ?', [afterId]];
     return this.findWhere(`r.waitlist_id = ? ${condition} ORDER BY r.id DESC LIMIT ?`, [waitlistId, ...values, limit]);
   }

@@ -5,6 +5,7 @@ import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.
 import { Database } from '../../platform/database/database.js';
 import { type AccountWrite, operatorWrite } from '../../platform/idempotency/account-write.js';
 import { AccountWriteService } from '../../platform/idempotency/account-write.service.js';
+import { type PageAfter, pageOf } from '../../platform/page.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { OfferCodes } from '../offers/offer-codes.js';
 import { QueueMetrics } from '../queue.metrics.js';
@@ -34,12 +35,6 @@ const RUNNING_MAX = 200;
 const BEAT_MS = 10_000;
 /** After this time without a heartbeat, the process of a run counts as dead. */
 const SILENCE_MAX_MS = 30_000;
-
-/** A page starts after a run, or at the newest one. */
-export interface RunPageRequest {
-  readonly afterId: string | null;
-  readonly limit: number;
-}
 
 /** A page of the runs of a waitlist. */
 export interface RunPage {
@@ -79,11 +74,10 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
   }
 
   /** A page of the runs of a waitlist, newest first. */
-  async list(waitlistId: number, { afterId, limit }: RunPageRequest): Promise<RunPage> {
-    // One run beyond the page shows that there is a next page.
+  async list(waitlistId: number, { afterId, limit }: PageAfter<string>): Promise<RunPage> {
     const found = await this.database.one(this.runs.list(waitlistId, { afterId, limit: limit + 1 }));
-    const runs = found.slice(0, limit);
-    return { runs, nextAfterId: found.length > limit ? (runs.at(-1)?.id ?? null) : null };
+    const { items: runs, nextAfterId } = pageOf(found, limit);
+    return { runs, nextAfterId };
   }
 
   async find(id: string): Promise<ReleaseRun | null> {

@@ -41,12 +41,6 @@ interface Watcher {
   commentAtMs: number;
 }
 
-/** A watched waitlist, and its revision. */
-interface Change {
-  readonly waitlistId: number;
-  readonly revision: number;
-}
-
 /**
  * Sends changed places to the clients that watch them. One loop asks which of the watched waitlists have changed, and
  * reads the places of each waitlist together. Nothing is read of a waitlist that nobody watches.
@@ -117,7 +111,7 @@ export class LivePlaces implements OnModuleDestroy {
       }
       const late = lateOf(watchers, revision);
       if (late.length > 0)
-        await this.withinBudget(() => this.updateSome({ waitlistId, revision }, late.slice(0, BATCH_MAX)));
+        await this.withinBudget(() => this.updateSome(waitlistId, revision, late.slice(0, BATCH_MAX)));
       // Unless the database was unavailable: then it has time until the next interval.
       if (late.length > BATCH_MAX && late[0]?.lateSinceMs === null) this.updates.wake();
     }
@@ -127,7 +121,7 @@ export class LivePlaces implements OnModuleDestroy {
    * Sends their changed places to some watchers. If the database is unavailable, the next round tries again; after
    * another error, the next change does. Other watchers are served all the same.
    */
-  private async updateSome({ waitlistId, revision }: Change, watchers: readonly Watcher[]): Promise<void> {
+  private async updateSome(waitlistId: number, revision: number, watchers: readonly Watcher[]): Promise<void> {
     const now = new Date();
     const day = dayOf(now);
     const uuids = [...new Set(watchers.map(({ uuid }) => uuid))];

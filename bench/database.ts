@@ -19,6 +19,13 @@ export async function readConditions(url: string): Promise<{ settings: Record<st
   }
 }
 
+/** The settings of {@link readConditions} in one line, which says where commits are not durable. */
+export async function describeConditions(url: string): Promise<string> {
+  const { settings, isDurable } = await readConditions(url);
+  const named = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  return `${named.join(' ')}${isDurable ? '' : ', NOT DURABLE'}`;
+}
+
 /** The emails that are not on the waitlist. */
 export async function findMissing(url: string, waitlistId: number, emails: readonly string[]): Promise<string[]> {
   const connection = await mysql.createConnection(url);

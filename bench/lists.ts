@@ -5,11 +5,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { readConditions, requireDatabaseUrl } from './database.js';
+import { describeConditions, requireDatabaseUrl } from './database.js';
 import type { Load, Measured } from './load.js';
 import { format, median, spread } from './report.js';
 import { logIn, prepareSeeds } from './seeds.js';
-import { type Service, serviceEnvironment, startProcess, startService } from './service.js';
+import { readMetric, type Service, serviceEnvironment, startProcess, startService } from './service.js';
 
 const CONNECTIONS = 64;
 /** Linux counts the processor time of a process in hundredths of a second. */
@@ -30,7 +30,7 @@ interface Cost {
 }
 
 const databaseUrl = requireDatabaseUrl();
-const { settings, isDurable } = await readConditions(databaseUrl);
+const conditions = await describeConditions(databaseUrl);
 await prepareSeeds(serviceEnvironment(databaseUrl), []);
 const service = await startService(databaseUrl);
 const generator = await startProcess<string>('load.ts', {});
@@ -52,11 +52,7 @@ try {
     }
     process.stderr.write(`Round ${round} of ${rounds}\n`);
   }
-  process.stdout.write(
-    `${Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' ')}${isDurable ? '' : ', NOT DURABLE'}\n`,
-  );
+  process.stdout.write(`${conditions}\n`);
   for (const [name, measured] of costs) {
     const of = (field: keyof Cost) => {
       const values = measured.map((cost) => cost[field]);
@@ -96,8 +92,7 @@ async function measure({ url }: Service, waitlistIds: readonly number[]): Promis
 }
 
 async function serviceTime(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]) * 1_000;
+  return (await readMetric(url, 'process_cpu_seconds_total')) * 1_000;
 }
 
 /** User and system time: the fields 14 and 15 of `stat`, of which the second is the name in parentheses. */

@@ -6,11 +6,11 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import { readConditions, requireDatabaseUrl } from './database.js';
+import { describeConditions, requireDatabaseUrl } from './database.js';
 import type { Load, Measured } from './load.js';
 import { format, median, spread } from './report.js';
 import { logIn, prepareSeeds } from './seeds.js';
-import { serviceEnvironment, startProcess, startService } from './service.js';
+import { readMetric, serviceEnvironment, startProcess, startService } from './service.js';
 import type { WatcherMessage } from './watchers.js';
 
 const SIZE = 10_000;
@@ -34,7 +34,7 @@ interface Cost {
 }
 
 const databaseUrl = requireDatabaseUrl();
-const { settings, isDurable } = await readConditions(databaseUrl);
+const conditions = await describeConditions(databaseUrl);
 const [seed] = await prepareSeeds(serviceEnvironment(databaseUrl), [Math.max(SIZE, 2 * streams)]);
 if (!seed) throw new Error('There is no waitlist to watch');
 // All streams come from one address.
@@ -71,9 +71,7 @@ try {
   const delay = (share: number) => format((delaysMs[Math.floor((delaysMs.length - 1) * share)] ?? NaN) / 1000);
   process.stdout.write(
     [
-      Object.entries(settings)
-        .map(([name, value]) => `${name}=${value}`)
-        .join(' ') + (isDurable ? '' : ', NOT DURABLE'),
+      conditions,
       `Signups at ${JOIN_CONNECTIONS} connections: ${of(without, 'joinedPerSecond')} /s, ` +
         `with ${format(streams)} streams ${of(withStreams, 'joinedPerSecond')} /s: ` +
         `ratio ${format(median(ratios))} (${spread(ratios)}), target ≥ ${RATIO_MIN}`,
@@ -90,14 +88,14 @@ try {
 
 async function measure(): Promise<Cost> {
   const { perSecond: joinedPerSecond } = await load({ until: { seconds } });
-  const before = await metric('process_cpu_seconds_total');
+  const before = await readMetric(service.url, 'process_cpu_seconds_total');
   const startedAtMs = performance.now();
   await load({ until: { seconds }, perSecond });
-  const cores = (await metric('process_cpu_seconds_total')) - before;
+  const cores = (await readMetric(service.url, 'process_cpu_seconds_total')) - before;
   return {
     joinedPerSecond,
     cores: (cores * 1000) / (performance.now() - startedAtMs),
-    mib: (await metric('process_resident_memory_bytes')) / 2 ** 20,
+    mib: (await readMetric(service.url, 'process_resident_memory_bytes')) / 2 ** 20,
   };
 }
 
@@ -154,9 +152,4 @@ async function uuidsOf(count: number): Promise<string[]> {
   };
   await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, work));
   return uuids;
-}
-
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
 }

@@ -4,7 +4,7 @@
  * answer, and how many signups get a 503.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { readConditions, requireDatabaseUrl } from './database.js';
+import { describeConditions, requireDatabaseUrl } from './database.js';
 import { format, median, spread } from './report.js';
 import { logIn, prepareSeeds, type Seed } from './seeds.js';
 import { type Service, serviceEnvironment, startService } from './service.js';
@@ -17,13 +17,9 @@ const JOINERS = 16;
 const MARGIN_MS = 1_000;
 
 const databaseUrl = requireDatabaseUrl();
-const { settings, isDurable } = await readConditions(databaseUrl);
+const conditions = await describeConditions(databaseUrl);
 const seeds = await prepareSeeds(serviceEnvironment(databaseUrl), SIZES);
-process.stdout.write(
-  `${Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ')}${isDurable ? '' : ', NOT DURABLE'}\n`,
-);
+process.stdout.write(`${conditions}\n`);
 const service = await startService(databaseUrl);
 try {
   const token = await logIn(service.url);

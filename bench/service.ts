@@ -80,6 +80,12 @@ export async function startService(
   };
 }
 
+/** The value of a metric without labels; NaN if there is none. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+}
+
 /** Starts a file of bench/ as a process; resolves with its first message. */
 export async function startProcess<Greeting>(
   file: string,
@@ -112,10 +118,7 @@ function mean(values: readonly number[]): number {
 
 async function sampleMemory(url: string, memory: MemorySample[]): Promise<void> {
   const seconds = performance.now() / 1000;
-  const text = await fetch(`${url}/metrics`)
-    .then((response) => response.text())
-    .catch(() => '');
-  const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
+  const bytes = await readMetric(url, 'process_resident_memory_bytes').catch(() => NaN);
   if (bytes > 0) memory.push({ seconds, mib: bytes / MIB });
 }
 

@@ -18,7 +18,6 @@ const OPENING_MAX = 50;
 
 interface Stream {
   readonly request: ClientRequest;
-  events: number;
   nextAtMs: number | null;
 }
 
@@ -31,13 +30,12 @@ async function open(url: string): Promise<void> {
       if (response.statusCode !== 200) return reject(new Error(`A stream was answered ${response.statusCode}`));
       response.setEncoding('utf8').on('data', (text: string) => {
         if (!text.includes('event: place')) return;
-        stream.events += 1;
         stream.nextAtMs ??= performance.now();
         resolve();
       });
     });
     request.on('error', reject);
-    const stream: Stream = { request, events: 0, nextAtMs: null };
+    const stream: Stream = { request, nextAtMs: null };
     streams.push(stream);
   });
 }

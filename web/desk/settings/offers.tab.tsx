@@ -8,6 +8,7 @@ import { count } from '../parts/format';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { SHORT_INPUT } from '../theme';
+import { numberFault } from './number-fault';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 
 type Rules = Waitlist['offers'];
@@ -36,7 +37,7 @@ const ON_EXPIRY = [
 
 const RULES = {
   offers: {
-    hours: (hours: OfferValues['offers']['hours']) => faultOfHours(hours),
+    hours: (hours: OfferValues['offers']['hours']) => (hours === null ? null : numberFault(hours, OFFERS.hours)),
     url: (url: string) => readAddress(url).fault,
   },
 };
@@ -114,12 +115,6 @@ export function OffersTab({ waitlist }: { waitlist: Waitlist }) {
       </PlainSection>
     </SettingsTab>
   );
-}
-
-function faultOfHours(hours: OfferValues['offers']['hours']): string | null {
-  const { minimum, maximum } = OFFERS.hours;
-  const isValid = hours === null || (typeof hours === 'number' && hours >= minimum && hours <= maximum);
-  return isValid ? null : `Enter a whole number from ${minimum} to ${count(maximum)}.`;
 }
 
 function valuesOf({ offers: { hours, on_expiry, url } }: Waitlist): OfferValues {

@@ -3,13 +3,13 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { RELEASE } from '../bounds';
-import { count } from '../parts/format';
 import { PlainSection } from '../parts/section';
 import { type Waitlist, waitlistQuery } from '../queries';
 import { clockOf, ownTimeZone, seatsSentence, timeZones, WEEKDAY_NAMES, WEEKDAYS } from '../release/plan';
 import { PlanState } from '../release/plan-state';
 import { ReleaseRuns } from '../release/release-runs';
 import { SHORT_INPUT } from '../theme';
+import { numberFault } from './number-fault';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 
 /** Fields of numbers hold an empty text when nothing is typed. */
@@ -48,8 +48,8 @@ const RULES = {
       every === 'day' && days.length === 0 ? 'Choose at least one day.' : null,
     ),
     at: ifPlanned((time: string, { every }) => (every === 'day' && time === '' ? 'Enter a time.' : null)),
-    count: ifPlanned((number: number | string) => faultOf(number, RELEASE.count)),
-    seats: ifPlanned((number: number | string) => (number === '' ? null : faultOf(number, RELEASE.seats))),
+    count: ifPlanned((number: number | string) => numberFault(number, RELEASE.count)),
+    seats: ifPlanned((number: number | string) => (number === '' ? null : numberFault(number, RELEASE.seats))),
   },
 };
 
@@ -148,11 +148,6 @@ function PlanFields({ form, waitlist }: { form: ReleaseForm; waitlist: Waitlist 
       )}
     </PlainSection>
   );
-}
-
-function faultOf(number: number | string, { minimum, maximum }: { minimum: number; maximum: number }): string | null {
-  const isValid = typeof number === 'number' && number >= minimum && number <= maximum;
-  return isValid ? null : `Enter a whole number from ${minimum} to ${count(maximum)}.`;
 }
 
 function savedText({ release_plan: plan }: { release_plan: Waitlist['release_plan'] }): string {

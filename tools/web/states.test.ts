@@ -1,9 +1,10 @@
 /**
  * Each page of the desk while it loads, where there is nothing, where the service refuses, and with its dialogs open.
  */
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
@@ -45,8 +46,8 @@ const TIMEOUT_MS = 10_000;
 let stage: Stage;
 let page: Page;
 let answers: Record<string, Answer> = {};
-/** Whether the request without an answer has been sent: until then, what loads is another part of the page. */
-let isWaiting = false;
+/** The requests without an answer that have been sent: until then, what loads is another part of the page. */
+const waiting = new Map<string, Route>();
 /** Of a waitlist that nobody has joined, which is closed and private. */
 let emptyId: number;
 /** Of a person in the middle of the line, who was referred. */
@@ -63,10 +64,11 @@ before(async () => {
   await page.addInitScript(() => delete (window as { showSaveFilePicker?: unknown }).showSaveFilePicker);
   await page.route('**/api/v1/**', (route, request) => {
     const [, path = ''] = new URL(request.url()).pathname.split('/api/v1/');
-    const answer = answers[`${request.method()} ${path}`];
+    const operation = `${request.method()} ${path}`;
+    const answer = answers[operation];
     if (answer === undefined) return route.continue();
     if (answer === 'nothing') {
-      isWaiting = true;
+      waiting.set(operation, route);
       return undefined;
     }
     const { status, body } = answer;
@@ -83,10 +85,10 @@ function shows(states: readonly State[]): void {
   for (const state of states)
     test(state.name, async () => {
       answers = state.answers?.() ?? {};
-      isWaiting = false;
+      waiting.clear();
       await page.goto(`${stage.service.url}/desk${state.path()}`);
       await state.act?.(page);
-      if (state.shows === null) await until(() => isWaiting);
+      if (state.shows === null) await until(() => waiting.size > 0);
       const shown = state.shows === null ? page.getByText('Loading', { exact: true }) : page.getByText(state.shows);
       await shown.first().waitFor({ state: state.shows === null ? 'attached' : 'visible' });
       // The code of a page may still be on its way, without a heading.
@@ -141,6 +143,26 @@ describe('signed in, hinders nobody:', () => {
   before(async () => {
     answers = {};
     await stage.signIn(page);
+  });
+
+  test('a page that waits for one answer after another, without blinking', async () => {
+    await page.goto('about:blank');
+    waiting.clear();
+    answers = { 'GET member/me': 'nothing', 'GET waitlist/1': 'nothing' };
+    await page.goto(`${stage.service.url}/desk/1/overview`);
+    await page.getByRole('heading', { name: 'Loading' }).waitFor();
+    await until(() => waiting.size === 2);
+    await page.evaluate(() => {
+      document.querySelector('h1')?.setAttribute('data-first', '');
+      new MutationObserver(() => {
+        if (!document.querySelector('h1')) document.body.dataset.blinked = '';
+      }).observe(document.body, { childList: true, subtree: true });
+    });
+    await waiting.get('GET member/me')?.continue();
+    await page.locator('h1:not([data-first])').waitFor();
+    await waiting.get('GET waitlist/1')?.continue();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.equal(await page.evaluate(() => document.body.dataset.blinked), undefined);
   });
 
   describe('the frame', () => {

@@ -1,7 +1,7 @@
-import { SimpleGrid, Stack } from '@mantine/core';
+import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { PageSkeleton } from '../parts/delayed';
+import { Delayed } from '../parts/delayed';
 import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { statisticsQuery, waitlistQuery } from '../queries';
@@ -38,7 +38,12 @@ export function OverviewPage() {
         {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
         <Figures totals={waitlist.data.statistics} days={days} />
         {days && <OfferFigures totals={waitlist.data.statistics} days={days} />}
-        {days ? <Joined days={days} since={waitlist.data.created_at} /> : statistics.isPending && <PageSkeleton />}
+        {days && <Joined days={days} since={waitlist.data.created_at} />}
+        {statistics.isPending && (
+          <Delayed>
+            <Skeleton height={240} />
+          </Delayed>
+        )}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
           {referrers && <TopReferrers waitlistId={waitlistId} referrers={referrers} />}
           <YourPage waitlist={waitlist.data} />

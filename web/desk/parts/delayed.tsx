@@ -1,15 +1,25 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 
 const DELAY_MS = 200;
+
+/** What follows one that is on the screen shows at once: the page would blink if it waited again. */
+let shownCount = 0;
 
 /**
  * Shows that something loads, but only if it takes long enough to be noticed. In place of a page, `as` is its heading.
  */
 export function Delayed({ as = 'span', children }: { as?: 'h1' | 'span'; children: ReactNode }) {
-  const [isDue, setIsDue] = useState(false);
+  const [isDue, setIsDue] = useState(shownCount > 0);
   useTimeout(() => setIsDue(true), DELAY_MS, { autoInvoke: true });
+  useEffect(() => {
+    if (!isDue) return;
+    shownCount++;
+    return () => {
+      shownCount--;
+    };
+  }, [isDue]);
   if (!isDue) return null;
   return (
     <div role="status">

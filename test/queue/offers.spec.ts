@@ -325,6 +325,25 @@ describe('offers', () => {
     await one().verify(id);
   });
 
+  it('that expire to the end leave nothing of somebody who is erased at the same moment', async () => {
+    const { waitlist, offer, end, rule, queue, submit, first, verify } = one();
+    const id = await waitlist(10);
+    await rule(id, { on_expiry: 'end' });
+    const [uuid] = [...(await offer(id, 1)).keys()] as [string];
+    await end(id);
+    const [other] = await first(id, 1);
+
+    // While the first keeps the queue busy, the others come together, into one transaction.
+    await Promise.all([
+      submit(id, commands.beginOffer(other!.uuid, new Date())),
+      submit(id, commands.expireOffers([uuid])),
+      submit(id, commands.erase([uuid], operatorWrite(1))),
+    ]);
+
+    expect(await queue.reader.findByUuids(id, [uuid])).toEqual([]);
+    await verify(id);
+  });
+
   it('are in the audit log, each act once', async () => {
     const { waitlist, offer, answer, end, submit, audit, queue } = one();
     const id = await waitlist(4);

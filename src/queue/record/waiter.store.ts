@@ -338,15 +338,16 @@ export class WaiterStore {
   }
 
   /** Deletes records and leaves their tombstones; a pending one leaves none, because it was never in the queue. */
-  erase(waitlistId: number, records: readonly StoredWaiter[], erasedAt: Date): Query<unknown> {
+  erase(records: readonly StoredWaiter[], erasedAt: Date): Query<unknown> {
     const tombstones = records.filter(({ status }) => status !== 'pending').map((record) => ({ ...record, erasedAt }));
     return together([
       ...chunksOf(tombstones, UPDATES_MAX).map((some) => this.tombstones.insert(some)),
       ...chunksOf(records, UPDATES_MAX).map((some) =>
-        write(`DELETE FROM waiter WHERE waitlist_id = ? AND seq IN (${placeholders(some.length)})`, [
-          waitlistId,
-          ...some.map(({ seq }) => seq),
-        ]),
+        // By id: an expired offer of the same transaction may have given the record another `seq`, stored only later.
+        write(
+          `${this.database.dialect.deleteByPrimaryKey('waiter')} WHERE id IN (${placeholders(some.length)})`,
+          some.map(({ id }) => id),
+        ),
       ),
     ]);
   }

@@ -74,7 +74,7 @@ export class DecisionStore {
       this.offers.insert(newOffers),
       this.offers.update(changedOffers),
       this.offers.forget(id, gone, at),
-      this.waiters.erase(id, erased, at),
+      this.waiters.erase(erased, at),
       this.waiters.correct(id, corrections),
       ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: id, ...record })),
       this.waiters.insert(joined),

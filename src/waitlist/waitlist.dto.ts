@@ -351,7 +351,7 @@ export class WaitlistDto extends IntersectionType(
 ) {
   /** A list has no `waiting`, because counting it takes some milliseconds for each waitlist. */
   static from(waitlist: WordedWaitlist, waiting?: Waiting): WaitlistDto {
-    const { active, offered, offboarded, referredActive, referredOffboarded } = waitlist;
+    const { active, offered, offboarded } = waitlist;
     return {
       id: waitlist.id,
       public_key: waitlist.publicKey,
@@ -371,7 +371,7 @@ export class WaitlistDto extends IntersectionType(
         offered_signups: offered,
         offboarded_signups: offboarded,
         total_signups: active + offered + offboarded,
-        referred_signups: referredActive + referredOffboarded,
+        referred_signups: waitlist.referredActive + waitlist.referredOffered + waitlist.referredOffboarded,
         ...(waiting && { pending_signups: waiting.pending, withheld_signups: waiting.withheld }),
       },
       spots_to_move_upon_referral: waitlist.spotsPerReferral,

@@ -91,6 +91,21 @@ describe('an offer', () => {
       expect(await verify(waitlist)).toEqual([]);
     });
 
+    it('leaves a person who was referred among those who were', async () => {
+      const { waitlist, people } = await full(2);
+      await service.world.signup(waitlist, { referral_link: people[0].referral_link });
+      const friend = (await service.world.list(waitlist)).at(-1)!;
+      const referred = async () => (await view(waitlist)).statistics.referred_signups;
+
+      await offer(waitlist, { signups: named([friend]) });
+
+      expect(await referred()).toBe(1);
+      expect(await verify(waitlist)).toEqual([]);
+      await bringBack(waitlist, [friend]);
+      expect(await referred()).toBe(1);
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
     it('goes to those who are named and wait, in the order named', async () => {
       const { waitlist, people } = await full(4);
       const stranger = await service.world.signup(await service.world.waitlist());

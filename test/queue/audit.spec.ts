@@ -76,7 +76,15 @@ const DERIVED: [string, string, RegExp][] = [
     'DELETE FROM queue_bucket WHERE axis = 5',
     /bucket 5\/3\/.*: it is missing/,
   ],
-  ...['active', 'offboarded', 'referred_active', 'referred_offboarded'].map((total): [string, string, RegExp] => [
+  ...[
+    'active',
+    'offered',
+    'offboarded',
+    'seats_taken',
+    'referred_active',
+    'referred_offered',
+    'referred_offboarded',
+  ].map((total): [string, string, RegExp] => [
     `a wrong total: ${total}`,
     `UPDATE waitlist SET ${total} = ${total} + 1`,
     /queue: \w+ is/,
@@ -370,7 +378,10 @@ describe('an audit', () => {
   /** All that is stored of the queue. SQLite's driver refuses to read a `seq` beyond 2^53 as a number. */
   async function rows(): Promise<Record<string, readonly object[]>> {
     return {
-      waitlist: await query('SELECT next_seq, active, offboarded, referred_active, referred_offboarded FROM waitlist'),
+      waitlist: await query(
+        `SELECT next_seq, active, offered, offboarded, referred_active, referred_offered, referred_offboarded
+         FROM waitlist`,
+      ),
       buckets: await query('SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket ORDER BY 1, 2, 3, 4'),
       waiters: await query(
         'SELECT id, CAST(seq AS CHAR) AS seq, rank_key, referred, status, removed_at FROM waiter ORDER BY id',

@@ -31,6 +31,7 @@ export const WAITLIST = {
   seatsTaken: 0,
   offers: null,
   referredActive: 0,
+  referredOffered: 0,
   referredOffboarded: 0,
   verification: 'off',
   mailOnOffboarding: false,

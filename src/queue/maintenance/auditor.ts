@@ -2,7 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../order/counters.js';
+import {
+  AXES,
+  type Axis,
+  type Bucket,
+  bucketId,
+  CounterChanges,
+  EMPTY_TOTALS,
+  NO_RECORDS,
+  numberOf,
+} from '../order/counters.js';
 import { DayChanges, type DayCounts, DERIVED_DAY_FIELDS } from '../order/day-counts.js';
 import { type OfferCount, OfferStore } from '../offers/offer.store.js';
 import { Ledger } from '../order/ledger.js';
@@ -206,13 +215,13 @@ export class QueueAuditor {
   }
 }
 
-const TOTALS = ['active', 'offboarded', 'offered', 'seatsTaken', 'referredActive', 'referredOffboarded'] as const;
+const TOTALS = Object.keys(NO_RECORDS) as (keyof typeof NO_RECORDS)[];
 
 const ACCEPTED = REMOVED_REASONS.indexOf('accepted');
 
 /** Totals and counters, gathered from one record after the other. */
 class Derived {
-  readonly totals = { active: 0, offboarded: 0, offered: 0, seatsTaken: 0, referredActive: 0, referredOffboarded: 0 };
+  readonly totals = { ...NO_RECORDS };
   readonly days = new DayChanges();
   /** Pending records are in no total and in no counter. */
   private pending = 0;
@@ -238,6 +247,7 @@ class Derived {
     if (isOffered || facts.removedReason === ACCEPTED) this.totals.seatsTaken += 1;
     if (isOffered) {
       this.totals.offered += 1;
+      if (isReferred) this.totals.referredOffered += 1;
       return;
     }
     const isActive = facts.status === STATUS_CODES.waiting;

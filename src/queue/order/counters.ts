@@ -56,21 +56,19 @@ export const REFERRED_AXIS = axis(5, 5, 4);
 
 export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES), REFERRED_AXIS];
 
-export type Totals = Pick<
-  WaitlistEntity,
-  'nextSeq' | 'active' | 'offboarded' | 'offered' | 'seatsTaken' | 'referredActive' | 'referredOffboarded'
->;
-
-/** The totals of a new queue. */
-export const EMPTY_TOTALS = {
-  nextSeq: 0,
+/** The totals of no records. */
+export const NO_RECORDS = {
   active: 0,
-  offboarded: 0,
   offered: 0,
+  offboarded: 0,
   seatsTaken: 0,
   referredActive: 0,
+  referredOffered: 0,
   referredOffboarded: 0,
 };
+/** The totals of a new queue. */
+export const EMPTY_TOTALS = { nextSeq: 0, ...NO_RECORDS };
+export type Totals = Pick<WaitlistEntity, keyof typeof EMPTY_TOTALS>;
 
 /** The records of an axis. */
 export function totalOf(queue: Totals, axis: Axis): number {

@@ -58,6 +58,7 @@ export class LedgerChanges<Waitlist extends Totals = Totals> {
     if (holdsSeat(record)) this.waitlist.seatsTaken += amount;
     if (record.status === 'offered') {
       this.waitlist.offered += amount;
+      if (record.referred) this.waitlist.referredOffered += amount;
       return;
     }
     const isActive = record.status === 'waiting';

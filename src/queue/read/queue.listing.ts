@@ -333,13 +333,13 @@ function sharesOf({ active, offered, offboarded }: LeanWaitlist, status: PageReq
  * index of the order.
  */
 function hasFewReferred(
-  { active, offboarded, referredActive, referredOffboarded }: LeanWaitlist,
+  { active, offered, offboarded, referredActive, referredOffered, referredOffboarded }: LeanWaitlist,
   { status, referredBy, limit }: PageRequest,
 ): boolean {
   if (referredBy !== 'anyone') return false;
   const [own, all] =
     status === 'any'
-      ? [referredActive + referredOffboarded, active + offboarded]
+      ? [referredActive + referredOffered + referredOffboarded, active + offered + offboarded]
       : status === 'offboarded'
         ? [referredOffboarded, offboarded]
         : [referredActive, active];

@@ -82,19 +82,20 @@ export class QueueStore {
    * nodes conflict only where they write the same row.
    */
   update(waitlist: LeanWaitlist): Query<void> {
-    const { id, nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent } = waitlist;
-    const { offered, seatsTaken } = waitlist;
+    const { id, nextSeq, active, offered, offboarded, seatsTaken, nextPending, nextEvent } = waitlist;
+    const { referredActive, referredOffered, referredOffboarded } = waitlist;
     return write(
-      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, offered = ?, seats_taken = ?, referred_active = ?,
-         referred_offboarded = ?, next_pending = ?, next_event = ?, revision = revision + 1
+      `UPDATE waitlist SET next_seq = ?, active = ?, offered = ?, offboarded = ?, seats_taken = ?, referred_active = ?,
+         referred_offered = ?, referred_offboarded = ?, next_pending = ?, next_event = ?, revision = revision + 1
        WHERE id = ?`,
       [
         nextSeq,
         active,
-        offboarded,
         offered,
+        offboarded,
         seatsTaken,
         referredActive,
+        referredOffered,
         referredOffboarded,
         nextPending,
         nextEvent,

@@ -155,6 +155,9 @@ export class WaitlistEntity {
   @Column({ name: 'referred_active', type: 'bigint' })
   referredActive!: number;
 
+  @Column({ name: 'referred_offered', type: 'bigint' })
+  referredOffered!: number;
+
   @Column({ name: 'referred_offboarded', type: 'bigint' })
   referredOffboarded!: number;
 

@@ -8,6 +8,7 @@ export const offers = migrationsOf(1797000000000, [
   addColumn('waitlist', 'offers', (is) => `${is.json} NULL`),
   addColumn('waitlist', 'release_plan', (is) => `${is.json} NULL`),
   addColumn('waitlist', 'offered', (is) => `${is.id} NOT NULL DEFAULT 0`),
+  addColumn('waitlist', 'referred_offered', (is) => `${is.id} NOT NULL DEFAULT 0`),
   addColumn('waitlist', 'seats_taken', (is) => `${is.id} NOT NULL DEFAULT 0`),
   addColumn('waitlist_day', 'offered', (is) => `${is.id} NOT NULL DEFAULT 0`),
   addColumn('waitlist_day', 'accepted', (is) => `${is.id} NOT NULL DEFAULT 0`),

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
 import { expireOffers } from '../write/commands/time-offers.js';
+import { unlessDeleted } from '../settings/queue.store.js';
 import { QueueWriter } from '../write/queue.writer.js';
 import { type DueOffer, OfferStore } from '../offers/offer.store.js';
 
@@ -43,7 +44,7 @@ export class OfferSweeper {
         this.busy.add(waitlistId);
         const uuids = due.flatMap((offer) => (offer.waitlistId === waitlistId ? offer.waiterUuid : []));
         const ended = this.task
-          .attempt(() => this.writer.submit(waitlistId, expireOffers(uuids)))
+          .attempt(async () => unlessDeleted(async () => this.writer.submit(waitlistId, expireOffers(uuids))))
           .finally(() => this.busy.delete(waitlistId));
         await Promise.race([ended, pause(WAIT_MAX_MS, undefined, { ref: false })]);
       }

@@ -22,7 +22,6 @@ const LONG_TABLES = [
   'welcome_mail',
   'verification_link',
   'leave_link',
-  'offer',
   'release_run',
 ];
 
@@ -84,6 +83,8 @@ export class QueuePurger {
    * slugs, which keep the visitors from another owner.
    */
   async purge(waitlistId: number): Promise<boolean> {
+    // First, so that none of a long deletion counts as late.
+    if (!(await this.empty(waitlistId, 'offer'))) return false;
     const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));
     // Reads the first number before each step, because an import can leave long gaps.
     for (let { first, end } = await nextSpan(); first < end; { first, end } = await nextSpan()) {
@@ -93,11 +94,7 @@ export class QueuePurger {
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
-    for (const table of LONG_TABLES) {
-      while (await this.database.one(this.records.hasRows(table, waitlistId))) {
-        if (!(await this.step(waitlistId, this.records.deleteSome(table, waitlistId, CHUNK_SIZE)))) return false;
-      }
-    }
+    for (const table of LONG_TABLES) if (!(await this.empty(waitlistId, table))) return false;
     for (const table of this.tables) {
       if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
     }
@@ -105,6 +102,14 @@ export class QueuePurger {
     const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
     this.log.empty();
     return isDone;
+  }
+
+  /** Deletes the rows of a waitlist in chunks; false as {@link step} says. */
+  private async empty(waitlistId: number, table: string): Promise<boolean> {
+    while (await this.database.one(this.records.hasRows(table, waitlistId))) {
+      if (!(await this.step(waitlistId, this.records.deleteSome(table, waitlistId, CHUNK_SIZE)))) return false;
+    }
+    return true;
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */

@@ -11,7 +11,7 @@ import { OfferCodes } from '../offers/offer-codes.js';
 import { QueueMetrics } from '../queue.metrics.js';
 import { type DueRelease, ReleaseDueTable } from '../settings/release-due.table.js';
 import { freeSeats, runsBetween, type SavedPlan } from '../settings/release-plan.js';
-import { QueueStore } from '../settings/queue.store.js';
+import { QueueStore, unlessDeleted } from '../settings/queue.store.js';
 import { makeOffers } from '../write/commands/make-offers.js';
 import { QueueWriter } from '../write/queue.writer.js';
 import { pieceId, plannedRunId, type ReleaseRun } from './release-run.js';
@@ -280,13 +280,4 @@ function requireIdle(plan: SavedPlan | null, isRunning: boolean): SavedPlan {
   if (!plan) throw new Problem('NO_RELEASE_PLAN');
   if (isRunning) throw new Problem('RELEASE_RUNNING');
   return plan;
-}
-
-/** The runs of a deleted waitlist are deleted with it. */
-async function unlessDeleted(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) throw error;
-  }
 }

@@ -125,7 +125,7 @@ interface Claim {
  * transaction: it checks the due mails against their bounds, gives each verification a new link and each mail to a
  * person one to leave, and leases the mails to this process. Accounts and their waitlists take turns, for each kind of
  * mail. A mail is sent at least once: if a process dies after the server took it, it goes out again when its lease
- * ends. The first attempt of a verification, or of a link to leave, drops the person's others, as after an outage.
+ * ends. The first attempt of a mail of which the newest is enough drops the person's others, as after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
@@ -548,9 +548,9 @@ function leaseOf({ attempts, attemptedAt }: MailEntity, now: Date) {
   return { attempts: attempts + 1, attemptedAt: attemptedAt ?? now, nextAttemptAt: new Date(now.getTime() + LEASE_MS) };
 }
 
-/** Of these, one link is enough: a person gets the newest. */
+/** Of these, a person gets the newest only. */
 function isCollapsed({ kind }: MailEntity): boolean {
-  return kind === 'verification' || kind === 'leave' || kind === 'offer';
+  return kind === 'verification' || kind === 'leave' || kind === 'offer' || kind === 'your_turn';
 }
 
 function isOfOffer({ kind }: MailEntity): boolean {

@@ -373,4 +373,21 @@ describe('while the mail server is away', () => {
     expect([`${BASE}${offerLink}`, others]).toEqual([(body as { offer_url: string }).offer_url, []]);
     expect(service.mail.arrived.filter(({ to }) => to[0]!.address === ada.email)).toHaveLength(1);
   });
+
+  it('somebody who was let in twice gets one mail about it', async () => {
+    const waitlist = await service.world.waitlist({ mail_on_offboarding: true });
+    const ada = await service.world.signup(waitlist);
+    const letIn = async () => service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
+    await letIn();
+    await bringBack(waitlist, ada);
+    await letIn();
+
+    await comeBack();
+
+    const mails = service.app.get(DataSource).getRepository(MailEntity);
+    const states = async () =>
+      (await mails.find({ where: { waiterUuid: ada.uuid }, order: { id: 'ASC' } })).map(({ status }) => status);
+    await until(async () => (await states()).join() === 'dropped,sent');
+    expect(await mailsTo(ada)).toHaveLength(1);
+  });
 });

@@ -1,6 +1,6 @@
 import { Checkbox, Group, NumberInput, Radio, Select, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { RELEASE } from '../bounds';
 import { PlainSection } from '../parts/section';
@@ -10,7 +10,7 @@ import { PlanState } from '../release/plan-state';
 import { ReleaseRuns } from '../release/release-runs';
 import { SHORT_INPUT } from '../theme';
 import { numberFault } from './number-fault';
-import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
+import { type SettingChanges, SettingsTab, useSettingsForm, withChanges } from './settings-form';
 
 /** Fields of numbers hold an empty text when nothing is typed. */
 interface PlanValues {
@@ -57,7 +57,14 @@ const RULES = {
 export function ReleaseTab({ waitlist: given }: { waitlist: Waitlist }) {
   const waitlist = useQuery({ ...waitlistQuery(given.id), refetchInterval: REFRESH_MS }).data ?? given;
   const { release_plan: plan } = waitlist;
-  const toChanges = ({ release_plan: values }: Partial<ReleaseValues>) => changesOf(values, plan?.is_active ?? true);
+  const queries = useQueryClient();
+  /** The service replaces the plan as a whole, and somebody else may have changed or paused it meanwhile. */
+  const toChanges = async ({ release_plan: values }: Partial<ReleaseValues>, before: ReleaseValues) => {
+    if (!values) return {};
+    const now = await queries.fetchQuery({ ...waitlistQuery(given.id), staleTime: 0 });
+    const merged = withChanges(valuesOf(now).release_plan, values, before.release_plan) as PlanValues;
+    return changesOf(merged, now.release_plan?.is_active ?? true);
+  };
   const settings = useSettingsForm(waitlist, valuesOf, toChanges, RULES);
   return (
     <Stack gap="xl" maw="var(--width-form)">
@@ -170,9 +177,7 @@ function valuesOf({ release_plan: plan }: Waitlist): ReleaseValues {
   };
 }
 
-/** The service replaces the plan as a whole. A paused one stays paused. */
-function changesOf(plan: PlanValues | undefined, isActive: boolean): SettingChanges {
-  if (!plan) return {};
+function changesOf(plan: PlanValues, isActive: boolean): SettingChanges {
   const { every, weekdays, at, time_zone, count: number, seats, until } = plan;
   if (every === 'none') return { release_plan: null };
   return {

@@ -47,7 +47,7 @@ interface SettingsForm<Values> {
 export function useSettingsForm<Values extends Record<string, unknown>>(
   waitlist: Waitlist,
   valuesOf: (waitlist: Waitlist) => Values,
-  changesOf: (changed: Partial<Values>, before: Values) => SettingChanges,
+  changesOf: (changed: Partial<Values>, before: Values) => SettingChanges | Promise<SettingChanges>,
   /** Validation at the desk, before a save. */
   rules?: FormRulesRecord<Values>,
 ): SettingsForm<Values> {
@@ -68,11 +68,11 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   };
 
   const send = useMutation({
-    mutationFn: (values: Values) =>
+    mutationFn: async (values: Values) =>
       bodyOf(
         api.PATCH('/api/v1/waitlist/{waitlist_id}', {
           params: { path: { waitlist_id: waitlist.id } },
-          body: changesOf(changedOf(values, saved), saved),
+          body: await changesOf(changedOf(values, saved), saved),
         }),
       ),
     onMutate: () => {
@@ -133,7 +133,7 @@ function changedOf<Values extends Record<string, unknown>>(values: Values, befor
 }
 
 /** `current` with what differs between `values` and `before`, down to the parts of objects. A list is one value. */
-function withChanges(current: unknown, values: unknown, before: unknown): unknown {
+export function withChanges(current: unknown, values: unknown, before: unknown): unknown {
   if (isObject(current) && isObject(values) && isObject(before))
     return Object.fromEntries(
       Object.entries(current).map(([name, value]) => [name, withChanges(value, values[name], before[name])]),

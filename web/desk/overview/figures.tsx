@@ -14,6 +14,7 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
   const week = days?.slice(-SPAN_DAYS);
   const sum = (field: keyof Omit<DayStatistics, 'date'>) => week?.reduce((total, day) => total + day[field], 0);
   const [joined, referred, left] = [sum('signups'), sum('referred'), sum('offboarded')];
+  const hadOffers = [sum('offered'), sum('accepted'), sum('declined'), sum('expired')].some((offers) => offers !== 0);
   const { current_signups, total_signups, referred_signups, offered_signups, offboarded_signups } = totals;
   const now = ratio(referred_signups, total_signups);
   const isCounted = joined !== undefined && referred !== undefined;
@@ -25,10 +26,8 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
       <Figure
         label="In line"
         value={count(current_signups)}
-        // Withdrawn offers are not counted, so the change is unknown where offers were made.
-        change={
-          joined !== undefined && left !== undefined && sum('offered') === 0 ? CHANGE.format(joined - left) : undefined
-        }
+        // Withdrawn offers are not counted, and people whose offer has ended left the line on an earlier day.
+        change={joined !== undefined && left !== undefined && !hadOffers ? CHANGE.format(joined - left) : undefined}
         note={offered_signups > 0 ? `${count(offered_signups)} more with an open offer` : undefined}
       />
       <Figure

@@ -17,7 +17,7 @@ interface Opening {
 const newOpening = (): Opening => ({ key: nanoid(), isUncertain: false });
 
 /**
- * Asks before an act that cannot be undone. `children` says in one sentence what happens to whom; `act` is the label of
+ * Asks before an act that matters. `children` says in one sentence what happens to whom; `act` is the label of
  * the button, a verb that repeats the act. Closes only after the service has done it. All attempts of one opening have
  * one key, which `onConfirm` gets.
  *

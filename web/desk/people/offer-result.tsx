@@ -56,5 +56,6 @@ function noticeOf(people: readonly OfferedPerson[]): string {
       ? `No mail goes out. ${untold}: it is shown only now.`
       : unmailed > 0 &&
         `${countPeople(unmailed)} ${unmailed === 1 ? 'has' : 'have'} no email: send ${unmailed === 1 ? 'the link' : 'their links'} yourself, shown only now.`;
-  return [sent, toSend].filter(Boolean).join(' ');
+  const undone = 'Undo takes back offers that were accepted meanwhile, too.';
+  return [sent, toSend, undone].filter(Boolean).join(' ');
 }

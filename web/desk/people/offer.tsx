@@ -115,8 +115,9 @@ export function Preview({ waitlistId, number }: { waitlistId: number; number: nu
   const preview = useQuery({ ...offerPreviewQuery(waitlistId, asked), placeholderData: keepPreviousData });
   if (preview.isError) return <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />;
   if (!preview.data) return null;
-  // A longer list than asked for would name the wrong people.
+  // While another list is on its way, the one before may be longer than asked for, or too short.
   const people = preview.data.slice(0, number);
+  if (people.length < number && (asked !== number || preview.isPlaceholderData)) return null;
   return (
     <>
       <Text size="sm" fw={500} role="status">

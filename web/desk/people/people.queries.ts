@@ -302,6 +302,8 @@ export function offerPreviewQuery(waitlistId: number, count: number) {
       return bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/offer', { params, body, signal }));
     },
     staleTime: 0,
+    // Those who were named an offer ago are no longer in line.
+    gcTime: 0,
   });
 }
 

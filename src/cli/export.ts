@@ -10,7 +10,9 @@ import { withServices } from './services.js';
 export function addExport(waitlist: Command): void {
   waitlist
     .command('export')
-    .description('write every record of a waitlist, active and offboarded, to a file that can be imported again')
+    .description(
+      'write every record of a waitlist, active, offered and offboarded, to a file that can be imported again',
+    )
     .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
     .argument('[file]', 'the file; a new one is readable by you only; standard output if omitted', writableFile)
     .addOption(new Option('--format <format>', 'a table or lines of JSON').choices(['csv', 'ndjson']).default('csv'))

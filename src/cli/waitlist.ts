@@ -27,7 +27,7 @@ export function addWaitlist(program: Command): void {
     );
   waitlist
     .command('list')
-    .description('list the waitlists of an account: id, name, active and offboarded records, public key')
+    .description('list the waitlists of an account: id, name, active, offered and offboarded records, public key')
     .requiredOption('--owner <email>', 'an owner of their account')
     .option(...JSON_OPTION)
     .action((options: { owner: string; json?: true }) =>
@@ -36,10 +36,11 @@ export function addWaitlist(program: Command): void {
         let afterId: number | null = null;
         do {
           const page = await waitlists.list(allOf(account.id), { afterId, limit: WAITLISTS_PER_READ });
-          for (const { id, name, active, offboarded, publicKey } of page.waitlists) {
-            const counts = { current_signups: active, offboarded_signups: offboarded };
+          for (const { id, name, active, offered, offboarded, publicKey } of page.waitlists) {
+            const counts = { current_signups: active, offered_signups: offered, offboarded_signups: offboarded };
             const row = { id, waitlist_name: name, ...counts, public_key: publicKey };
-            printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded\t${publicKey}`);
+            const shown = `${active} active\t${offered} offered\t${offboarded} offboarded`;
+            printRow(options, row, `${id}\t${name}\t${shown}\t${publicKey}`);
           }
           afterId = page.nextAfterId;
         } while (afterId !== null);

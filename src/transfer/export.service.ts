@@ -123,6 +123,6 @@ async function write(
     if (ended.aborted) return;
     await spool.write(lines(chunk, waitlist));
     done += chunk.length;
-    onProgress(done, waitlist.active + waitlist.offboarded);
+    onProgress(done, waitlist.active + waitlist.offered + waitlist.offboarded);
   }
 }

@@ -278,10 +278,17 @@ describe('the CLI', () => {
       /^Created waitlist (?<id>\d+) with the public key (?<key>[\dA-Z]{8}) and the API key [\da-f]{40}\n$/.exec(made)
         ?.groups ?? {};
     expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
-      `${id}\tLaunch\t0 active\t0 offboarded\t${key}\n`,
+      `${id}\tLaunch\t0 active\t0 offered\t0 offboarded\t${key}\n`,
     );
     expect(parseRows(await succeed(['waitlist', 'list', '--owner', 'maker@example.com', '--json']))).toEqual([
-      { id: Number(id), waitlist_name: 'Launch', current_signups: 0, offboarded_signups: 0, public_key: key },
+      {
+        id: Number(id),
+        waitlist_name: 'Launch',
+        current_signups: 0,
+        offered_signups: 0,
+        offboarded_signups: 0,
+        public_key: key,
+      },
     ]);
     const events = parseRows(await succeed(['audit', '--waitlist', id!, '--json']));
     expect(events).toEqual([

@@ -75,7 +75,8 @@ const TEXTS = {
 const YOUR_TURN_URL = {
   maxLength: 2048,
   nullable: true,
-  description: 'Where the page of an offboarded person leads, an https URL.',
+  description:
+    'Where the page of a person who was let in leads, and Accept of an offer without `offers.url`: an https URL.',
   example: 'https://example.com/welcome',
 } as const;
 const CONTACT = {

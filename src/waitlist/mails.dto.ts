@@ -46,7 +46,8 @@ const MAIL_TEXT = {
   example: 'Welcome! One click, and you are in.',
 } as const;
 const MAIL_ON_OFFBOARDING = {
-  description: 'Whether people get a mail when they are offboarded. It needs a service that sends mail (`SMTP_URL`).',
+  description:
+    'Whether people get a mail when they are let in, by an offboarding or by accepting an offer. It needs a service that sends mail (`SMTP_URL`).',
 } as const;
 const MAIL_ON_SIGNUP = {
   description:

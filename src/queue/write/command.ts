@@ -7,7 +7,7 @@ import type { State } from './state.js';
 /**
  * The kinds of commands, in the order in which a batch carries them out. Offboardings and offers come first: they
  * report positions as they were before the batch. Joins come last: they may take a contact that another command gives
- * up.
+ * up. `answer` is whatever happens to an open offer, also that its time begins or ends, or that it gets another code.
  */
 export const KINDS = [
   'offboard',

@@ -333,6 +333,8 @@ describe('the credit of a referral', () => {
       ]);
       expect(await service.world.list(waitlist, { status: 'pending', search: pending.email })).toHaveLength(1);
       expect(await service.world.list(waitlist, { search: pending.email })).toEqual([]);
+      for (const [field, value] of Object.entries({ search: pending.email, email: pending.email, uuid: pending.uuid }))
+        expect(await service.world.list(waitlist, { status: 'any', [field]: value })).toEqual([]);
       expect(await get(waitlist, pending)).toMatchObject({ status: 'pending', join_order: null });
       const view = (await service.api.get(`/api/v1/waitlist/${waitlist.id}`, { token })).body;
       expect(view.statistics).toMatchObject({ current_signups: 1, total_signups: 1 });

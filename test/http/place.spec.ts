@@ -240,9 +240,13 @@ describe('the estimate', () => {
     const erasure = { waitlist_id: waitlist.id, signups: [{ uuid: people[0].uuid }] };
     await api.call('DELETE', '/api/v1/signup', erasure, { token: waitlist.owner.token });
     expect((await placeOf(people[11]!)).estimate).toEqual(estimate);
+    const back = { signups: [{ uuid: people[2]!.uuid }] };
+    await api.post(`/api/v1/waitlist/${waitlist.id}/return`, back, { token: waitlist.owner.token });
+    const later = { from: dayAfter(today, Math.ceil((7 / 4) * 7)), to: dayAfter(today, Math.ceil((7 / 2) * 7)) };
+    expect((await placeOf(people[11]!)).estimate).toEqual(later);
     const { auditor } = queueOf(service.app);
     await auditor.rebuild(waitlist.id, () => undefined);
-    expect((await placeOf(people[11]!)).estimate).toEqual(estimate);
+    expect((await placeOf(people[11]!)).estimate).toEqual(later);
     expect((await auditor.verify(waitlist.id, () => undefined)).findings).toEqual([]);
   });
 });

@@ -169,8 +169,8 @@ describe('a release plan', () => {
 });
 
 describe('a run of a release plan', () => {
-  it('can be had now, of a paused plan too', async () => {
-    const waitlist = await planned({ is_active: false }, 3);
+  it.each([{ is_active: false }, { until: '2026-01-01' }])('can be had now, even with %j', async (plan) => {
+    const waitlist = await planned(plan, 3);
 
     const { status, body } = await run(waitlist);
 

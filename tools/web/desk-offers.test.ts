@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
 /** No address begins with another one. */
@@ -267,6 +268,39 @@ describe('offers at the desk', () => {
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Saved. There is no plan.').first().waitFor();
         await page.getByRole('heading', { name: 'Runs' }).waitFor();
+      });
+
+      test('a save of the plan leaves alone what somebody else changed in it meanwhile', async () => {
+        const plan = { every: 'hour', time_zone: 'Europe/Berlin', count: 5, seats: 100 };
+        await stage.configure(id, { release_plan: plan });
+        await page.reload();
+        await page.getByLabel('People each time').fill('7');
+        await stage.configure(id, { release_plan: { ...plan, seats: 40, is_active: false } });
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('Saved.').first().waitFor();
+        const { release_plan: saved } = await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, {
+          token: await logIn(stage.service),
+        });
+        assert.deepEqual([saved.count, saved.seats, saved.is_active], [7, 40, false]);
+        await page.getByRole('heading', { name: 'The plan is paused' }).waitFor();
+        await stage.configure(id, { release_plan: null });
+      });
+
+      test('people whose time is over have the offer no longer, and can be put back', async () => {
+        await stage.configure(id, { offers: { on_expiry: 'out' } });
+        await stage.passOffers(id);
+        await until(async () => (await totals()).offered_signups === 0);
+        await page.goto(`${stage.service.url}/desk/${id}/people?status=offboarded`);
+        await row(4).getByText('Expired').waitFor();
+        await check('expired');
+        await row(4).click();
+        const panel = page.getByRole('dialog');
+        await panel.getByText('They did not answer the offer in time, and were not let in.').waitFor();
+        await panel.getByText('Offer expired').waitFor();
+        await check('expired-person');
+        await panel.getByRole('button', { name: 'Put back in line' }).click();
+        await dialog('Put this person back in line?').getByRole('button', { name: 'Put them back in line' }).click();
+        await panel.getByText('Number 1', { exact: true }).waitFor();
       });
     });
   }

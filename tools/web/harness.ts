@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { withDataSource } from '../../test/support/database.js';
 import { ServiceProcess } from '../../test/support/service-process.js';
 import { call, logIn, ROOT, startService } from '../contract/service.js';
 
@@ -162,6 +163,21 @@ export class Stage {
     const command = ['dist/src/cli.js', 'waitlist', 'seed', String(waitlistId), '--count', String(count)];
     const seeding = await ServiceProcess.spawn(environment, ...command);
     assert.equal(await seeding.exit, 0, seeding.output);
+  }
+
+  /** Makes the time of all open offers of a waitlist be over. The process that serves it ends them. */
+  async passOffers(waitlistId: number): Promise<void> {
+    await withDataSource(this.service.databaseUrl, async (database) => {
+      await database.query(
+        `UPDATE waiter SET offer_expires_at = (SELECT made_at FROM offer WHERE waiter_uuid = waiter.uuid AND state = 0)
+         WHERE waitlist_id = ? AND offer_expires_at IS NOT NULL`,
+        [waitlistId],
+      );
+      await database.query(
+        'UPDATE offer SET expires_at = made_at, due_at = made_at WHERE waitlist_id = ? AND state = 0',
+        [waitlistId],
+      );
+    });
   }
 
   /** The first line names the columns. All others must be imported. */

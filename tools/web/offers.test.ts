@@ -83,6 +83,24 @@ test('a person declines, and finds out where they stand', async () => {
   assert.equal(state, 'declined');
 });
 
+test('a person who answers too late on a phone reads so, and finds out where they stand', async () => {
+  const { id, address, code } = await offered({}, 'late@example.com');
+  const page = await stage.openPage({ width: 390 });
+
+  await page.goto(address);
+  await button(page, 'Accept').waitFor();
+  await stage.passOffers(id);
+  await button(page, 'Accept').click();
+
+  await heading(page, 'The time to accept is over').waitFor();
+  await checkPage(page, 'page-offer-expired');
+  await page.getByRole('link', { name: 'See where I stand' }).click();
+  await page.getByText('You’re no longer on the waitlist.').waitFor();
+  await checkPage(page, 'page-place-expired');
+  const { state } = await post('/api/v1/offer/check', { code });
+  assert.equal(state, 'expired');
+});
+
 test('a link of an offer that was withdrawn, or is none, says so in the owner’s look and words', async () => {
   const { id, uuid, address } = await offered(
     {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import type { AuditEventDto } from '../../src/auth/audit.dto.js';
 import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
@@ -562,6 +563,36 @@ describe('an offer', () => {
         offer_expires_at: null,
       });
       expect(await audit(waitlist)).toContain('offers_expired');
+    });
+
+    it('keeps an erased person away who was imported and went to the end, if the file comes again', async () => {
+      const { waitlist } = await full(0, { offers: { on_expiry: 'end' } });
+      const file = 'email\nada@imported.example\nbob@imported.example\n';
+      const importFile = async (query = {}) =>
+        (
+          await service.api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, {
+            token: waitlist.owner.token,
+            raw: file,
+            headers: { 'content-type': 'text/csv' },
+            query,
+          })
+        ).body as object;
+      expect(await importFile()).toMatchObject({ imported: 2 });
+      const [ada] = await service.world.list(waitlist);
+      await offer(waitlist, { signups: named([ada!]), hours: 1 });
+      await ahead(2 * HOUR_MS, sweep);
+      const erasure = { waitlist_id: waitlist.id, signups: named([ada!]) };
+      await service.api.call('DELETE', '/api/v1/signup', erasure, { token: waitlist.owner.token });
+
+      expect(await importFile({ dry_run: true })).toMatchObject({ imported: 0, skipped: 2 });
+      // A repeat that breaks off.
+      const [{ file_hash: hash }] = await service.app
+        .get(DataSource)
+        .query<[{ file_hash: string }]>('SELECT file_hash FROM import_run WHERE waitlist_id = ?', [waitlist.id]);
+      const { importer } = queueOf(service.app);
+      await importer.end(await importer.begin(waitlist.id, hash), null);
+      expect(await importFile()).toMatchObject({ imported: 0, skipped: 2 });
+      expect((await service.world.list(waitlist)).map(({ email }) => email)).toEqual(['bob@imported.example']);
     });
 
     it('lets the person wait at the end where the waitlist says so, and the third time no more', async () => {

@@ -51,11 +51,13 @@ export class ImportRunStore {
     return this.runs.insert([run]);
   }
 
-  restart({ id, runner, createdAt, startedAt }: ImportRunEntity): Query<void> {
+  /** A run that was done stays so, and keeps its report until the next. */
+  restart({ id, runner, state, createdAt, startedAt }: ImportRunEntity): Query<void> {
     return write(
-      `UPDATE import_run SET runner = ?, state = 'running', report = NULL, created_at = ?, started_at = ?, heartbeat_at = ?
+      `UPDATE import_run SET runner = ?, state = ?, ${state === 'done' ? '' : 'report = NULL,'} created_at = ?,
+         started_at = ?, heartbeat_at = ?
        WHERE id = ?`,
-      [runner, toSqlTime(createdAt), toSqlTime(startedAt), toSqlTime(startedAt), id],
+      [runner, state, toSqlTime(createdAt), toSqlTime(startedAt), toSqlTime(startedAt), id],
     );
   }
 

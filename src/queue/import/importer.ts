@@ -40,6 +40,11 @@ export type Run = Pick<ImportRunEntity, 'id' | 'waitlistId' | 'runner' | 'create
   /** The first reserved number; null while no numbers are reserved. */
   readonly firstSeq: number | null;
   readonly amount: number;
+  /**
+   * Whether a run of the file was done before. Then nothing is left to import. The numbers of the lines no longer
+   * identify its records, because an expired offer gives a record a new one.
+   */
+  readonly isRepeat: boolean;
 };
 
 /** The outcome of a chunk: numbers of its lines, and of its records whose referrer is unknown. */
@@ -92,6 +97,7 @@ export class QueueImporter {
       const [waitlist, runs] = await session.all([this.queues.lockWhole(waitlistId), this.runs.list(waitlistId)]);
       if (runs.some((run) => run.runner !== runner && isAlive(run))) throw new Problem('IMPORT_RUNNING');
       const earlier = runs.find((run) => run.fileHash === fileHash);
+      const isRepeat = earlier?.state === 'done';
       const now = new Date();
       const run: ImportRunEntity = {
         id: uuidV7(),
@@ -103,13 +109,13 @@ export class QueueImporter {
         ...earlier,
         createdAt: earlier?.rules ? earlier.createdAt : now,
         runner,
-        state: 'running',
+        state: isRepeat ? 'done' : 'running',
         report: null,
         startedAt: now,
         heartbeatAt: now,
       };
       await session.commit([earlier ? this.runs.restart(run) : this.runs.insert(run)]);
-      return { ...run, rules: run.rules ?? rulesOf(waitlist), amount: run.amount ?? 0 };
+      return { ...run, rules: run.rules ?? rulesOf(waitlist), amount: run.amount ?? 0, isRepeat };
     });
   }
 
@@ -125,6 +131,7 @@ export class QueueImporter {
       rules: earlier?.rules ?? rulesOf(waitlist),
       firstSeq: earlier?.firstSeq ?? waitlist.nextSeq,
       amount: earlier?.amount ?? 0,
+      isRepeat: earlier?.state === 'done',
     };
   }
 
@@ -179,6 +186,7 @@ export class QueueImporter {
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
   async write(run: Run, lines: readonly ImportLine[]): Promise<ChunkOutcome> {
+    if (run.isRepeat) return allSkipped(lines);
     return retryDuplicates(this.metrics.onRetry, async () => {
       let before: (ChunkOutcome & { readonly decision: ChunkDecision }) | undefined;
       return this.database.pipelinedTransaction(
@@ -205,13 +213,15 @@ export class QueueImporter {
 
   /** The outcome that {@link write} would have. Stores nothing. @throws Problem `WAITLIST_NOT_FOUND` */
   async preview(run: Run, lines: readonly ImportLine[]): Promise<ChunkOutcome> {
+    if (run.isRepeat) return allSkipped(lines);
     const facts = await this.database.one(this.queryFacts(run.waitlistId, lines, false));
     const matching = match(facts, lines);
     return outcomeOf(matching, decideChunk(facts, matching, new Map()));
   }
 
-  /** Ends a run: done with a report, failed without. */
+  /** Ends a run: done with a report, failed without, unless it was done before. */
   async end(run: Run, report: ImportReport | null): Promise<void> {
+    if (run.isRepeat && report === null) return;
     await this.database.one(this.runs.end(run, report));
   }
 
@@ -279,6 +289,10 @@ export class QueueImporter {
       this.ledger.save(ledger, siblings),
     ]);
   }
+}
+
+function allSkipped({ length }: readonly ImportLine[]): ChunkOutcome {
+  return { imported: 0, skipped: length, unresolved: 0, renamings: [] };
 }
 
 /** The first reserved number, and the one after the last. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { ReleaseRunner } from '../../src/queue/release/release.runner.js';
@@ -92,6 +93,22 @@ describe('a release plan', () => {
     await look(3);
     expect(await outcomes(waitlist)).toEqual([1, 2, 2]);
     await expectSound(waitlist);
+  });
+
+  it('makes no run while the account is disabled', async () => {
+    const waitlist = await planned({}, 5);
+    const disable = async (at: string | null) =>
+      service.app
+        .get(DataSource)
+        .query('UPDATE account SET disabled_at = ? WHERE id = ?', [at, waitlist.owner.accountId]);
+    await disable('2026-01-01 00:00:00.000');
+    await look(1);
+    await disable(null);
+    expect(await runs(waitlist)).toEqual([]);
+
+    await look(2);
+
+    expect(await outcomes(waitlist)).toEqual([2]);
   });
 
   it('runs each time once, whatever the clocks of replicas do', async () => {

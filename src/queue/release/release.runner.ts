@@ -156,10 +156,14 @@ export class ReleaseRunner implements BeforeApplicationShutdown {
   private async begin(waitlistId: number): Promise<void> {
     await unlessDeleted(() =>
       this.database.pipelinedTransaction(async (session) => {
-        const [waitlist, due] = await session.all([this.queues.lockWhole(waitlistId), this.dues.find(waitlistId)]);
+        const [waitlist, due, isDisabled] = await session.all([
+          this.queues.lockWhole(waitlistId),
+          this.dues.find(waitlistId),
+          this.dues.isDisabled(waitlistId),
+        ]);
         const { accountId, releasePlan: plan } = waitlist;
         const now = new Date();
-        const times = plan && due ? timesOf(plan, due, now) : [];
+        const times = plan && due && !isDisabled ? timesOf(plan, due, now) : [];
         const planned = times.map((time) => this.plannedRun(waitlistId, time, now, plan!.count));
         const states = await session.one(this.runs.findStates(planned.map(({ id }) => id)));
         const fresh = planned.filter(({ id }) => !states.has(id));

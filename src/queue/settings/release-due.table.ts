@@ -37,6 +37,15 @@ export class ReleaseDueTable {
     );
   }
 
+  /** Whether the account is disabled, so that its members cannot pause a plan. */
+  isDisabled(waitlistId: number): Query<boolean> {
+    return select(
+      `SELECT 1 FROM waitlist w JOIN account a ON a.id = w.account_id WHERE w.id = ? AND a.disabled_at IS NOT NULL`,
+      [waitlistId],
+      (rows) => rows.length > 0,
+    );
+  }
+
   /**
    * The waitlists whose runs may be due, at most `limit`. Also those whose row was stored in the future: the clock was
    * set back since then, so times before the stored one may come again.

@@ -69,5 +69,6 @@ describe('seeding', () => {
       ),
     );
     expect([first?.waiter?.seq, last?.waiter?.seq]).toEqual([0, PEOPLE - 1]);
+    expect([first?.waiter?.joinedPriority, last?.waiter?.joinedPriority]).toEqual([0, PEOPLE - 1]);
   });
 });

@@ -66,7 +66,7 @@ export class QueueSeeder {
     if (start === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
     const changes = new LedgerChanges(waitlist);
     const rows = people.map((person) => {
-      const numbered = { ...person, seq: waitlist.nextSeq };
+      const numbered = { ...person, seq: waitlist.nextSeq, joinedPriority: waitlist.active };
       const row = { ...numbered, rankKey: rankKey(numbered, waitlist.spotsPerReferral) };
       changes.join(row);
       return row;

@@ -125,7 +125,7 @@ interface Claim {
  * transaction: it checks the due mails against their bounds, gives each verification a new link and each mail to a
  * person one to leave, and leases the mails to this process. Accounts and their waitlists take turns, for each kind of
  * mail. A mail is sent at least once: if a process dies after the server took it, it goes out again when its lease
- * ends. The first attempt of a mail of which the newest is enough drops the person's others, as after an outage.
+ * ends. The first attempt of a mail of a kind of which a person needs the newest only drops the others that wait.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {

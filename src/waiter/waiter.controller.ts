@@ -55,7 +55,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'List Waiters',
     description:
-      'Returns the active Waiters of the waitlist, or those of another `status`, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.',
+      'Returns the active Waiters of the waitlist, or those of another `status`, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`. A Waiter whose offer expires to the end of the queue joins anew in this order; to learn of newcomers, use a webhook for `new_signup`.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters.',

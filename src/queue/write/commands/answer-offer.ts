@@ -31,6 +31,7 @@ export function answerOffer(
       if (!record) throw new Problem('OFFER_NOT_FOUND');
       const wasOpen = offer.state === 'open';
       const reached = endOffer(state, record, offer, answer);
+      // Without the hash of the person's IP address: the event stays when they are erased.
       const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
       if (wasOpen && reached === answer)
         state.written.push({ write, action: `offer_${answer}` as const, uuids: [record.uuid] });

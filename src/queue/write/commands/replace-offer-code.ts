@@ -32,6 +32,7 @@ export function replaceOfferCode(uuid: string, code: OfferCode, origin: AccountW
       if (!offer || stateAt(offer, state.at) !== 'open') throw new Problem('OFFER_ENDED');
       replaceCode(state, offer, code);
       if (!('id' in origin)) mailOffer(state, record, origin.network);
+      // Without the hash of the person's IP address, as in answer-offer.ts.
       const write =
         'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), requestId: origin.requestId };
       state.written.push({ write, action: 'offer_link_made', uuids: [uuid], isSecret: true });

@@ -103,7 +103,7 @@ describe('a million people', () => {
     await search(emailOf(654_321));
     await row(emailOf(654_321)).getByRole('link').click();
     const panel = page.getByRole('dialog');
-    await panel.getByText('Joined as number 654,322').waitFor();
+    await panel.getByText('Entered the line as number 654,322').waitFor();
     const [found] = await stage.list(1, { search: emailOf(654_321) });
     number = Number(found?.priority) + 1;
     await showsNumber(panel, number);
@@ -157,7 +157,7 @@ describe('a million people', () => {
     await search(emailOf(654_321));
     await row(emailOf(654_321)).getByRole('link').click();
     const panel = page.getByRole('dialog');
-    await panel.getByText('Joined as number 654,322').waitFor();
+    await panel.getByText('Entered the line as number 654,322').waitFor();
     await showsNumber(panel, number - LET_IN);
     const token = await logIn(stage.service);
     const { statistics } = await call(stage.service, 'GET', '/api/v1/waitlist/1', { token });

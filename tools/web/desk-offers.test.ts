@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
@@ -121,6 +121,37 @@ describe('offers at the desk', () => {
         assert.equal((await totals()).offboarded_signups, 0);
       });
 
+      test('an offer whose answer was lost is asked for again, and its links are there', async () => {
+        let isLost = true;
+        const lose = async (route: Route, request: Request) => {
+          if (!isLost || (request.postDataJSON() as { dry_run?: boolean }).dry_run) return route.continue();
+          isLost = false;
+          await route.fetch();
+          return route.abort();
+        };
+        await page.route('**/api/v1/waitlist/*/offer', lose);
+        await page.getByRole('button', { name: 'Offer seats', exact: true }).click();
+        const question = dialog('Offer next people a seat');
+        await question.getByLabel('How many').fill('6');
+        await question.getByText('6 people would get an offer:').waitFor();
+        await question.getByRole('button', { name: 'Offer 6 people a seat' }).click();
+        await question.getByText('It is safe to try again').waitFor();
+        // The page has read that fewer are in line now.
+        await question.getByText('at most 3.').waitFor();
+        await check('lost');
+        assert.equal(await question.getByRole('listitem').count(), 6);
+        await question.getByRole('button', { name: 'Try again' }).click();
+        const result = dialog('6 people offered a seat');
+        await result.getByRole('button', { name: 'Copy link' }).nth(5).waitFor();
+        assert.equal(await result.getByRole('button', { name: 'Copy link' }).count(), 6);
+        // They are shown only now.
+        await page.keyboard.press('Escape');
+        await result.getByRole('button', { name: 'Undo' }).click();
+        await page.getByText('6 people are back in line').waitFor();
+        assert.equal((await totals()).current_signups, PEOPLE);
+        await page.unroute('**/api/v1/waitlist/*/offer', lose);
+      });
+
       test('the next people are named before they get an offer, and those who declined or accepted show it', async () => {
         await page.getByRole('button', { name: 'Offer seats', exact: true }).click();
         const question = dialog('Offer next people a seat');
@@ -188,7 +219,7 @@ describe('offers at the desk', () => {
         await page.keyboard.press('Escape');
         await page.goto(`${stage.service.url}/desk/${id}/overview`);
         const figures = page.getByRole('region', { name: 'Offers' });
-        await figures.getByText('5 offers were made in 90 days, with those taken back.').waitFor();
+        await figures.getByText('11 offers were made in 90 days, with those taken back.').waitFor();
         await check('overview', true);
       });
 
@@ -304,4 +335,30 @@ describe('offers at the desk', () => {
       });
     });
   }
+
+  test('whoever gives up an offer to many in the middle has the links of those who got one', async () => {
+    const id = await stage.waitlist();
+    await stage.importPeople(1_050, id);
+    const page = await stage.openPage();
+    page.setDefaultTimeout(TIMEOUT_MS);
+    await stage.signIn(page, `/desk/${id}/people`);
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all loaded people' }).click();
+    const bar = page.getByRole('group', { name: 'Selected people' });
+    await bar.getByRole('button', { name: 'Select all 1,050' }).click();
+    await bar.getByText('1,050 selected').waitFor();
+    await bar.getByRole('button', { name: 'Offer', exact: true }).click();
+    let requests = 0;
+    await page.route('**/api/v1/waitlist/*/offer', (route) => (++requests > 1 ? route.abort() : route.continue()));
+    const question = page.getByRole('dialog', { name: 'Offer 1,050 people a seat?' });
+    await question.getByRole('button', { name: 'Offer 1,050 people a seat' }).click();
+    await question.getByText('1,000 of 1,050 done.').waitFor();
+    await question.getByText('It is safe to try again').waitFor();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    const result = page.getByRole('dialog', { name: '1,000 people offered a seat' });
+    await result.getByRole('button', { name: 'Copy contacts and links' }).click();
+    await result.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n');
+    assert.equal(copied.filter((line) => line.includes('/offer/')).length, 1_000);
+  });
 });

@@ -150,7 +150,7 @@ describe('the people of a waitlist', () => {
         await row('person-250@example.com').focus();
         await page.keyboard.press('Enter');
         const panel = page.getByRole('dialog');
-        await panel.getByText('Joined as number 250').waitFor();
+        await panel.getByText('Entered the line as number 250').waitFor();
         await panel.getByRole('link', { name: 'person-1@example.com' }).waitFor();
         const link = await panel.getByRole('link', { name: 'Open their page' }).getAttribute('href');
         await panel.getByRole('button', { name: 'Copy address of their page' }).click();
@@ -167,7 +167,7 @@ describe('the people of a waitlist', () => {
           .first()
           .waitFor();
         await page.goBack();
-        await panel.getByText('Joined as number 250').waitFor();
+        await panel.getByText('Entered the line as number 250').waitFor();
         await page.keyboard.press('Escape');
         await panel.waitFor({ state: 'detached' });
         await row('person-250@example.com').and(page.locator(':focus')).waitFor();
@@ -379,7 +379,7 @@ describe('the people of a waitlist', () => {
         const body = { waitlist_id: other, email: 'elsewhere@example.com' };
         const { uuid } = (await call(stage.service, 'POST', '/api/v1/signup', { body })) as { uuid: string };
         await page.goto(`${stage.service.url}/desk/${other}/people/${uuid}`);
-        await page.getByRole('dialog').getByText('Joined as number 1').waitFor();
+        await page.getByRole('dialog').getByText('Entered the line as number 1').waitFor();
         await page.goto(`${stage.service.url}/desk/1/people/${uuid}`);
         await page.getByRole('dialog').getByText('Nobody on this waitlist has this address.').waitFor();
       });

@@ -88,7 +88,7 @@ export function ConfirmDialog({
           <FormButtons
             act={showsRetry ? 'Try again' : act}
             color={color}
-            canAct={canAct}
+            canAct={showsRetry || canAct}
             isSending={confirm.isPending}
             onCancel={cancel}
           />

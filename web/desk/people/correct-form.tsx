@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { PERSON } from '../bounds';
+import { sendsMail } from '../environment';
 import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
@@ -101,7 +102,10 @@ export function CorrectForm({
         />
         {person.status !== 'pending' && (
           <Text size="sm" c="dimmed">
-            They keep their place in line. The email given at signup stays on record.
+            {person.status === 'waiting' && 'They keep their place in line. '}
+            The email given at signup stays on record.
+            {person.status === 'offered' &&
+              ` If the email changes, the link of their offer ends. ${sendsMail && form.values.email.trim() !== '' ? 'A new one goes to the new email.' : 'Make a new one for them then.'}`}
           </Text>
         )}
         {refusal !== null && <ProblemAlert error={refusal} />}

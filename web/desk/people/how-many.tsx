@@ -28,7 +28,7 @@ export function HowMany({
       thousandSeparator
       data-autofocus
       readOnly={isLocked}
-      error={typed !== '' && !isValid && `Enter a number from 1 to ${count(max)}.`}
+      error={typed !== '' && !isValid && !isLocked && `Enter a number from 1 to ${count(max)}.`}
       value={typed}
       onChange={onType}
       onKeyDown={goToButton}

@@ -10,6 +10,7 @@ import { BulkProgress } from './bulk-progress';
 import { HowMany } from './how-many';
 import { contactOf, letIn, letNextIn, nameOf, nextPeopleQuery, type Person, refreshPeople } from './people.queries';
 import { useIsMailed } from './use-is-mailed';
+import { usePieces } from './use-pieces';
 
 const NAMED = 5;
 const NEXT_MAX = OFFBOARDING.offboard_next.maximum;
@@ -23,19 +24,15 @@ interface LetInProps {
 
 /** Lets chosen people in. For those who have an open offer, this accepts it. */
 export function LetInDialog({ waitlistId, people, onDone, onClose }: LetInProps & { people: readonly Person[] }) {
-  const queries = useQueryClient();
   const isMailed = useIsMailed(waitlistId);
-  const [done, setDone] = useState(0);
+  const { done, onProgress, finish, close } = usePieces(waitlistId, onDone, onClose);
   return (
     <ConfirmDialog
       title={`Let ${countPeople(people.length)} in?`}
       act={`Let ${countPeople(people.length)} in`}
       color="indigo"
-      onConfirm={async (key) => {
-        onDone(await letIn(waitlistId, people, key, setDone));
-        void refreshPeople(queries, waitlistId);
-      }}
-      onClose={(isUncertain) => onClose(isUncertain || done > 0)}
+      onConfirm={async (key) => finish(await letIn(waitlistId, people, key, onProgress))}
+      onClose={close}
     >
       <Text size="sm">
         <WhatHappens people={people} /> {backLater(people.length)}
@@ -90,10 +87,11 @@ export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
       {(isLocked) => (
         <>
           <HowMany max={max} isLocked={isLocked} typed={typed} isValid={isValid} onType={setTyped} />
-          <FirstOfThem waitlistId={waitlistId} number={isValid ? number : null} />
+          <FirstOfThem waitlistId={waitlistId} number={isValid || isLocked ? number : null} isLocked={isLocked} />
           <Text size="sm">
-            {isValid ? countPeople(number) : 'These people'} {isValid && number === 1 ? 'leaves' : 'leave'} the line.{' '}
-            {backLater(isValid ? number : 2)}
+            {isValid || isLocked
+              ? `${countPeople(number)} ${number === 1 ? 'leaves' : 'leave'} the line. ${backLater(number)}`
+              : `These people leave the line. ${backLater(2)}`}
           </Text>
           {isMailed !== undefined && <Text size="sm">{mailSentence(isMailed)}</Text>}
         </>
@@ -112,9 +110,20 @@ function mailSentence(isMailed: boolean, people?: readonly Person[]): string {
   return `${countPeople(people.length - unmailed)} ${people.length - unmailed === 1 ? 'gets' : 'get'} a mail that it is their turn; ${countPeople(unmailed)} gave no email.`;
 }
 
-/** Names the first of the next people. `number` is how many are let in; null if nobody knows. */
-function FirstOfThem({ waitlistId, number }: { waitlistId: number; number: number | null }) {
-  const next = useQuery(nextPeopleQuery(waitlistId, NAMED));
+/**
+ * Names the first of the next people; once it `isLocked`, those who were. `number` is how many are let in; null if
+ * nobody knows.
+ */
+function FirstOfThem({
+  waitlistId,
+  number,
+  isLocked,
+}: {
+  waitlistId: number;
+  number: number | null;
+  isLocked: boolean;
+}) {
+  const next = useQuery({ ...nextPeopleQuery(waitlistId, NAMED), enabled: !isLocked });
   const named = (next.data ?? []).slice(0, number ?? NAMED);
   const others = number === null ? 0 : number - named.length;
   return (

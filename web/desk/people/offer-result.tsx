@@ -24,6 +24,7 @@ export function OfferResult({
       done="offered a seat"
       file="offers"
       notice={noticeOf(people)}
+      isOnlyTime={people.some(({ offer_url: link }) => link !== undefined)}
       buttons={
         people.length > 1 && (
           <CopyButton text={people.map((person) => `${contactOf(person)}\t${person.offer_url ?? ''}`).join('\n')}>

@@ -22,6 +22,7 @@ import {
   type Person,
   refreshPeople,
 } from './people.queries';
+import { usePieces } from './use-pieces';
 
 const { count: COUNT, hours: HOURS } = OFFERING;
 /** A pause in typing after which the service names the people. */
@@ -36,12 +37,11 @@ interface OfferProps {
 
 /** Offers chosen people a seat. */
 export function OfferDialog({ waitlistId, people, onDone, onClose }: OfferProps & { people: readonly Person[] }) {
-  const queries = useQueryClient();
-  const hours = useHours(waitlistId);
-  const [done, setDone] = useState(0);
   const [first] = people;
   const isOne = people.length === 1;
   const unmailed = people.filter(({ email }) => email === null).length;
+  const hours = useHours(waitlistId, unmailed === 0 ? 'all' : unmailed === people.length ? 'none' : 'some');
+  const { done, onProgress, finish, close } = usePieces(waitlistId, onDone, onClose);
   return (
     <ConfirmDialog
       title={`Offer ${isOne ? '' : `${countPeople(people.length)} `}a seat?`}
@@ -50,10 +50,10 @@ export function OfferDialog({ waitlistId, people, onDone, onClose }: OfferProps 
       canAct={hours.isValid}
       retryText="nobody is offered a second seat."
       onConfirm={async (key) => {
-        onDone(await offer(waitlistId, people, hours.value, key, setDone));
-        void refreshPeople(queries, waitlistId);
+        hours.keep();
+        finish(await offer(waitlistId, people, hours.value, key, onProgress));
       }}
-      onClose={(isUncertain) => onClose(isUncertain || done > 0)}
+      onClose={close}
     >
       {(isLocked) => (
         <>
@@ -61,7 +61,7 @@ export function OfferDialog({ waitlistId, people, onDone, onClose }: OfferProps 
             {isOne && first ? <bdi>{contactOf(first)}</bdi> : countPeople(people.length)} {isOne ? 'leaves' : 'leave'}{' '}
             the line while the offer is open. {backLater(people.length)}
           </Text>
-          {hours.fieldOf(isLocked)}
+          {hours.fieldOf(isLocked || done > 0)}
           <Text size="sm">{linkSentence(people.length - unmailed, unmailed)}</Text>
           <BulkProgress done={done} total={people.length} />
         </>
@@ -74,7 +74,7 @@ export function OfferDialog({ waitlistId, people, onDone, onClose }: OfferProps 
 export function OfferNextDialog({ waitlistId, onDone, onClose }: OfferProps) {
   const queries = useQueryClient();
   const waitlist = useQuery(waitlistQuery(waitlistId));
-  const hours = useHours(waitlistId);
+  const hours = useHours(waitlistId, 'some');
   const max = Math.min(COUNT.maximum, waitlist.data?.statistics.current_signups ?? COUNT.maximum);
   const [typed, setTyped] = useState<number | string>('');
   const number = Number(typed);
@@ -87,6 +87,7 @@ export function OfferNextDialog({ waitlistId, onDone, onClose }: OfferProps) {
       canAct={isValid && hours.isValid}
       retryText="nobody is offered a second seat."
       onConfirm={async (key) => {
+        hours.keep();
         onDone(await offerNext(waitlistId, number, hours.value, key));
         void refreshPeople(queries, waitlistId);
       }}
@@ -95,7 +96,7 @@ export function OfferNextDialog({ waitlistId, onDone, onClose }: OfferProps) {
       {(isLocked) => (
         <>
           <HowMany max={max} isLocked={isLocked} typed={typed} isValid={isValid} onType={setTyped} />
-          {isValid && <Preview waitlistId={waitlistId} number={number} />}
+          {(isValid || isLocked) && <Preview waitlistId={waitlistId} number={number} isLocked={isLocked} />}
           {hours.fieldOf(isLocked)}
           <Text size="sm">
             They leave the line while the offer is open. {backLater(2)}{' '}
@@ -109,10 +110,11 @@ export function OfferNextDialog({ waitlistId, onDone, onClose }: OfferProps) {
   );
 }
 
-/** Names those who would be offered a seat now. */
-export function Preview({ waitlistId, number }: { waitlistId: number; number: number }) {
+/** Names those who would be offered a seat now; once it `isLocked`, those who would have been. */
+export function Preview({ waitlistId, number, isLocked }: { waitlistId: number; number: number; isLocked: boolean }) {
   const [asked] = useDebouncedValue(number, PREVIEW_PAUSE_MS);
-  const preview = useQuery({ ...offerPreviewQuery(waitlistId, asked), placeholderData: keepPreviousData });
+  const query = offerPreviewQuery(waitlistId, asked);
+  const preview = useQuery({ ...query, placeholderData: keepPreviousData, enabled: !isLocked });
   if (preview.isError) return <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />;
   if (!preview.data) return null;
   // While another list is on its way, the one before may be longer than asked for, or too short.
@@ -138,11 +140,16 @@ interface Hours {
   /** Null: the offers never expire. */
   readonly value: number | null;
   readonly isValid: boolean;
+  /** From now on, another setting of the waitlist no longer changes them: a repeat must ask for the same. */
+  readonly keep: () => void;
   readonly fieldOf: (isLocked: boolean) => ReactNode;
 }
 
+/** Who of them gave an email; `some` if nobody knows. */
+type Mailed = 'all' | 'some' | 'none';
+
 /** How long the offers hold. Starts with the setting of the waitlist. */
-function useHours(waitlistId: number): Hours {
+function useHours(waitlistId: number, mailed: Mailed): Hours {
   const rules = useQuery(waitlistQuery(waitlistId)).data?.offers;
   const [changed, setTyped] = useState<number | string | null>(null);
   const typed = changed ?? rules?.hours ?? '';
@@ -151,10 +158,11 @@ function useHours(waitlistId: number): Hours {
   return {
     value,
     isValid: isValid && rules !== undefined,
+    keep: () => setTyped(typed),
     fieldOf: (isLocked) => (
       <NumberInput
         label="Hours to answer"
-        description={hoursSentence(value, rules)}
+        description={hoursSentence(value, mailed, rules)}
         styles={SHORT_INPUT}
         min={HOURS.minimum}
         max={HOURS.maximum}
@@ -171,9 +179,12 @@ function useHours(waitlistId: number): Hours {
   };
 }
 
-function hoursSentence(hours: number | null, rules: Waitlist['offers'] | undefined): string {
+function hoursSentence(hours: number | null, mailed: Mailed, rules: Waitlist['offers'] | undefined): string {
   if (hours === null) return 'Empty: the offer never expires.';
-  const begin = sendsMail ? 'The time starts when the mail is sent.' : 'The time starts now.';
+  const begin =
+    !sendsMail || mailed === 'none'
+      ? 'The time starts now.'
+      : `The time starts when the mail is sent${mailed === 'all' ? '' : '; for people without an email, now'}.`;
   const end = rules?.on_expiry === 'end' ? ' and go to the end of the line' : '';
   return `${begin} People who do not answer in time lose the seat${end}. Leave it empty for an offer that never expires.`;
 }

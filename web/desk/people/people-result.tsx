@@ -17,6 +17,7 @@ export function PeopleResult<P extends Person>({
   done,
   file,
   notice,
+  isOnlyTime = false,
   buttons,
   onClose,
   children,
@@ -29,6 +30,8 @@ export function PeopleResult<P extends Person>({
   file: string;
   /** Who gets a mail. */
   notice: ReactNode;
+  /** Whether it shows what nothing shows again: then it closes by its buttons alone. */
+  isOnlyTime?: boolean;
   /** They copy what the people have. */
   buttons: ReactNode;
   onClose: () => void;
@@ -45,9 +48,11 @@ export function PeopleResult<P extends Person>({
   return (
     <Modal
       opened
-      onClose={close}
+      onClose={() => !undo.isPending && close()}
       // A click beside it must not lose the list.
       closeOnClickOutside={false}
+      closeOnEscape={!isOnlyTime}
+      withCloseButton={!isOnlyTime}
       onKeyDown={ignoreHeldEnter}
       title={text}
       centered

@@ -134,10 +134,13 @@ function useSelection(waitlistId: number, search: PeopleSearch, loaded: readonly
   const { rows, everybody } = current;
   const [found, setFound] = useState(0);
   const selectAll = useMutation({
-    mutationFn: async () => fetchEverybody(waitlistId, search, SELECTED_MAX, setFound),
+    // As a variable, because the filters can change meanwhile.
+    mutationFn: async (asked: PeopleSearch) => fetchEverybody(waitlistId, asked, SELECTED_MAX, setFound),
     onMutate: () => setFound(0),
-    onSuccess: (people) =>
-      setChosen({ search, rows: Object.fromEntries(people.map(({ uuid }) => [uuid, true])), everybody: people }),
+    onSuccess: (people, asked) => {
+      if (asked !== search) return;
+      setChosen({ search, rows: Object.fromEntries(people.map(({ uuid }) => [uuid, true])), everybody: people });
+    },
     onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
   });
   const known = useMemo(() => unique([...loaded, ...everybody]), [loaded, everybody]);
@@ -159,7 +162,7 @@ function useSelection(waitlistId: number, search: PeopleSearch, loaded: readonly
         ? {
             label: selectAll.isPending ? `${count(found)} found` : label,
             isBusy: selectAll.isPending,
-            onSelect: () => selectAll.mutate(),
+            onSelect: () => selectAll.mutate(search),
           }
         : null,
   };

@@ -157,6 +157,8 @@ export function nextPeopleQuery(waitlistId: number, limit: number) {
     queryKey: [...keyOf(waitlistId), 'next people', limit],
     queryFn: async ({ signal }) => (await fetchListing(waitlistId, { order: 'queue', limit }, signal)).people,
     staleTime: 0,
+    // The first of before are no longer in line once they were let in.
+    gcTime: 0,
   });
 }
 
@@ -196,8 +198,8 @@ export async function refreshPeople(queries: QueryClient, waitlistId: number): P
 /** A header that makes a repeat of a write harmless: the service gives the first answer again. */
 const once = (key: string) => ({ header: { 'Idempotency-Key': key } });
 
-/** Gets the number of people who are done. */
-export type OnProgress = (done: number) => void;
+/** Gets the number of people who are done, and the results of their requests. */
+export type OnProgress<Result = unknown> = (done: number, results: readonly Result[]) => void;
 
 /** People in one request. */
 export const BULK_MAX = OFFBOARDING.waiters.maxItems;
@@ -209,12 +211,12 @@ export const BULK_MAX = OFFBOARDING.waiters.maxItems;
 async function inBulks<Result>(
   people: readonly Person[],
   key: string,
-  onProgress: OnProgress | undefined,
+  onProgress: OnProgress<Result> | undefined,
   act: (some: readonly Person[], key: string) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (let done = 0; done < people.length; done += BULK_MAX) {
-    onProgress?.(done);
+    onProgress?.(done, results);
     results.push(await act(people.slice(done, done + BULK_MAX), done === 0 ? key : `${key}-${done}`));
   }
   return results;
@@ -225,7 +227,7 @@ export async function letIn(
   waitlistId: number,
   people: readonly Person[],
   key: string,
-  onProgress?: OnProgress,
+  onProgress?: OnProgress<readonly Person[]>,
 ): Promise<Person[]> {
   const results = await inBulks(people, key, onProgress, async (some, key) => {
     const waiters = some.map(({ id }) => ({ id }));
@@ -265,7 +267,7 @@ export async function offer(
   people: readonly Person[],
   hours: number | null,
   key: string,
-  onProgress?: OnProgress,
+  onProgress?: OnProgress<readonly OfferedPerson[]>,
 ): Promise<OfferedPerson[]> {
   const results = await inBulks(people, key, onProgress, (some, key) =>
     makeOffers(waitlistId, { signups: some.map(({ uuid }) => ({ uuid })), hours }, key),

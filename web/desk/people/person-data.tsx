@@ -77,7 +77,7 @@ function Reasons({ person }: { person: WholePerson }) {
   const earned = worth === undefined ? 0 : referrals * worth;
   const isMovedByOthers = joined !== null && Math.max(0, joined - earned - granted) !== priority;
   const facts = [
-    joined !== null && `Joined as number ${position(joined)}`,
+    joined !== null && `Entered the line as number ${position(joined)}`,
     worth !== undefined &&
       referrals > 0 &&
       `${countReferrals(referrals)} × ${countPlaces(worth)}: ${countPlaces(earned)} forward`,

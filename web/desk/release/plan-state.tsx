@@ -63,7 +63,7 @@ export function PlanState({ waitlist, plan }: { waitlist: Waitlist; plan: Releas
 
 function titleOf({ is_active: isActive, next_runs: runs }: ReleasePlan): string {
   if (!isActive) return 'The plan is paused';
-  return runs.length === 0 ? 'The plan has ended' : 'The plan is active';
+  return runs.length === 0 ? 'The plan has no more runs' : 'The plan is active';
 }
 
 function Seats({ plan }: { plan: ReleasePlan }) {
@@ -97,7 +97,7 @@ function NextRuns({ plan: { is_active: isActive, next_runs: runs, time_zone: zon
   if (runs.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No further run is planned, because the last day is over.
+        No run is planned until its last day.
       </Text>
     );
   const clock = clockOf(zone);

@@ -56,13 +56,15 @@ export function ownTimeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Writes times by the clock of a zone; by that of the reader, if the browser does not know it. */
-export function clockOf(timeZone: string): Intl.DateTimeFormat {
+/** Writes times by the clock of a zone; by that of the reader, and says so, without one that the browser knows. */
+export function clockOf(timeZone: string | null): Intl.DateTimeFormat {
   const form = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+  const own = { ...form, timeZoneName: 'short' } as const;
+  if (timeZone === null) return new Intl.DateTimeFormat(undefined, own);
   try {
     return new Intl.DateTimeFormat(undefined, { ...form, timeZone });
   } catch (error) {
-    if (error instanceof RangeError) return new Intl.DateTimeFormat(undefined, { ...form, timeZoneName: 'short' });
+    if (error instanceof RangeError) return new Intl.DateTimeFormat(undefined, own);
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export function ReleaseRuns({ waitlistId, timeZone }: { waitlistId: number; time
               The plan has not run yet.
             </Text>
           )}
-          {list.length > 0 && <Runs runs={list} clock={clockOf(timeZone ?? 'UTC')} />}
+          {list.length > 0 && <Runs runs={list} clock={clockOf(timeZone)} />}
           {runs.isFetchNextPageError && <ProblemAlert error={runs.error} onRetry={() => void runs.fetchNextPage()} />}
           {runs.hasNextPage && !runs.isFetchNextPageError && (
             <Group>

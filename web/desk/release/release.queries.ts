@@ -35,6 +35,8 @@ export function releasePreviewQuery(waitlistId: number) {
       return bodyOf(api.POST('/api/v1/waitlist/{waitlist_id}/release', { params, body: { dry_run: true }, signal }));
     },
     staleTime: 0,
+    // After a run, it would name those who have got an offer.
+    gcTime: 0,
   });
 }
 

@@ -1,12 +1,14 @@
 import { Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { OFFERING } from '../bounds';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { count, countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Preview } from '../people/offer';
 import { refreshPeople } from '../people/people.queries';
+import { mayHaveArrived } from '../problem';
 import type { Waitlist } from '../queries';
 import { seatsSentence } from './plan';
 import { releasePreviewQuery, runRelease } from './release.queries';
@@ -17,10 +19,16 @@ const NAMED_MAX = OFFERING.count.maximum;
 /** Names those who would get an offer, and runs the plan once, now. */
 export function RunNowDialog({ waitlist, onClose }: { waitlist: Waitlist; onClose: () => void }) {
   const queries = useQueryClient();
-  const preview = useQuery(releasePreviewQuery(waitlist.id));
+  // A run that may have been made changes the preview of the next.
+  const [isSent, setIsSent] = useState(false);
+  const preview = useQuery({ ...releasePreviewQuery(waitlist.id), enabled: !isSent });
   const number = preview.data?.offered;
   const run = async (key: string) => {
-    const { state, offered } = await runRelease(waitlist.id, key);
+    setIsSent(true);
+    const { state, offered } = await runRelease(waitlist.id, key).catch((error: unknown) => {
+      setIsSent(mayHaveArrived(error));
+      throw error;
+    });
     notifications.show({
       message: state === 'running' ? 'The run goes on in the background' : `${countPeople(offered)} offered a seat`,
     });
@@ -55,7 +63,7 @@ export function RunNowDialog({ waitlist, onClose }: { waitlist: Waitlist; onClos
               {count(number)} people would get an offer. These are the first {count(NAMED_MAX)}.
             </Text>
           )}
-          <Preview waitlistId={waitlist.id} number={Math.min(number, NAMED_MAX)} />
+          <Preview waitlistId={waitlist.id} number={Math.min(number, NAMED_MAX)} isLocked={isSent} />
         </>
       )}
     </ConfirmDialog>

@@ -9,7 +9,7 @@ import { keyedQueue } from '../platform/limits/bounded-queue.js';
 import { Turns } from '../platform/limits/turns.js';
 import { hashKey, newToken } from '../platform/secrets/random-key.js';
 import { safeError } from '../platform/problems/problem.filter.js';
-import { isUnavailable, Problem } from '../platform/problems/problem.js';
+import { isUnavailable, unlessDeleted } from '../platform/problems/problem.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
 import { LeaveLinkStore } from '../outbox/leave-link.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
@@ -125,7 +125,7 @@ interface Claim {
  * transaction: it checks the due mails against their bounds, gives each verification a new link and each mail to a
  * person one to leave, and leases the mails to this process. Accounts and their waitlists take turns, for each kind of
  * mail. A mail is sent at least once: if a process dies after the server took it, it goes out again when its lease
- * ends. The first attempt of a mail of a kind of which a person needs the newest only drops the others that wait.
+ * ends. Of some kinds a person needs the newest mail only: its first attempt drops those that wait.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
@@ -497,11 +497,9 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   private async untilBegun(begin: () => Promise<unknown>): Promise<boolean> {
     for (;;) {
       try {
-        await begin();
+        await unlessDeleted(begin);
         return true;
       } catch (error) {
-        // A waitlist that was deleted has no offers.
-        if (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND') return true;
         if (!isUnavailable(error))
           this.tasks.log.error({ error: safeError(error) }, 'the time of an offer could not begin yet');
         if (this.task.isStopped) return false;

@@ -22,7 +22,12 @@ export interface AccountWrite extends Origin, Reach {
   markReplayed(): void;
 }
 
-/** A write that no member or key asked for: by the CLI, the first start, a visitor, a planned run or a sweep. */
+/** A write that no member or key asked for: by the CLI, the first start, a planned run or a sweep. */
 export function operatorWrite(accountId: number): AccountWrite {
   return { ...NO_REQUEST, ...allOf(accountId), id: uuidV7(), keyId: null, key: null, markReplayed: () => undefined };
+}
+
+/** The write of a visitor. Without the hash of their IP address: its event stays when they are erased. */
+export function visitorWrite(accountId: number, requestId: string): AccountWrite {
+  return { ...operatorWrite(accountId), requestId };
 }

@@ -69,3 +69,12 @@ function withFaults(code: ProblemCode, faults: readonly FieldFault[]): Problem {
 export function isUnavailable(error: unknown): error is Problem {
   return error instanceof Problem && error.status === 503;
 }
+
+/** Does nothing if the waitlist was deleted meanwhile. */
+export async function unlessDeleted(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) throw error;
+  }
+}

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
+import { unlessDeleted } from '../../platform/problems/problem.js';
 import { expireOffers } from '../write/commands/time-offers.js';
-import { unlessDeleted } from '../settings/queue.store.js';
 import { QueueWriter } from '../write/queue.writer.js';
 import { type DueOffer, OfferStore } from '../offers/offer.store.js';
 

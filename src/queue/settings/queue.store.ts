@@ -202,12 +202,3 @@ export class QueueStore {
 function waitlistIds(rows: readonly { readonly waitlist_id: number }[]): number[] {
   return rows.map(({ waitlist_id }) => waitlist_id);
 }
-
-/** Does nothing if the waitlist was deleted meanwhile. */
-export async function unlessDeleted(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND')) throw error;
-  }
-}

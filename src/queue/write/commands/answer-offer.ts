@@ -1,4 +1,4 @@
-import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/account-write.js';
+import { type AccountWrite, visitorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
 import type { OfferState } from '../../offers/offer.js';
 import type { Command } from '../command.js';
@@ -31,8 +31,7 @@ export function answerOffer(
       if (!record) throw new Problem('OFFER_NOT_FOUND');
       const wasOpen = offer.state === 'open';
       const reached = endOffer(state, record, offer, answer);
-      // Without the hash of the person's IP address: the event stays when they are erased.
-      const write = 'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), ...origin };
+      const write = 'id' in origin ? origin : visitorWrite(state.waitlist.accountId, origin.requestId);
       if (wasOpen && reached === answer)
         state.written.push({ write, action: `offer_${answer}` as const, uuids: [record.uuid] });
       // Nobody asked for that. Stored as the owner's write, it would make a refused call a success to be repeated.

@@ -1,4 +1,4 @@
-import { operatorWrite } from '../../../platform/idempotency/account-write.js';
+import { visitorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
 import type { Changed, Command } from '../command.js';
 import { takeBackCredit } from '../credit.js';
@@ -25,8 +25,7 @@ export function leave(
       if (!record) return { uuids: [] };
       if (!wasSentTo(record.emailKey)) throw new Problem('LEAVE_LINK_NOT_FOUND');
       eraseRecord(state, record, takeBackCredit(state, record));
-      // Without the hash of the address: it would be personal data about somebody who is erased.
-      const write = { ...operatorWrite(state.waitlist.accountId), requestId };
+      const write = visitorWrite(state.waitlist.accountId, requestId);
       state.written.push({ write, action: 'waiter_left', uuids: [uuid] });
       return { uuids: [uuid] };
     },

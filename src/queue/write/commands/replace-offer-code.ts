@@ -1,4 +1,4 @@
-import { type AccountWrite, operatorWrite } from '../../../platform/idempotency/account-write.js';
+import { type AccountWrite, visitorWrite } from '../../../platform/idempotency/account-write.js';
 import { Problem } from '../../../platform/problems/problem.js';
 import type { OfferCode } from '../../offers/offer-codes.js';
 import { stateAt } from '../../offers/offer.js';
@@ -32,9 +32,7 @@ export function replaceOfferCode(uuid: string, code: OfferCode, origin: AccountW
       if (!offer || stateAt(offer, state.at) !== 'open') throw new Problem('OFFER_ENDED');
       replaceCode(state, offer, code);
       if (!('id' in origin)) mailOffer(state, record, origin.network);
-      // Without the hash of the person's IP address, as in answer-offer.ts.
-      const write =
-        'id' in origin ? origin : { ...operatorWrite(state.waitlist.accountId), requestId: origin.requestId };
+      const write = 'id' in origin ? origin : visitorWrite(state.waitlist.accountId, origin.requestId);
       state.written.push({ write, action: 'offer_link_made', uuids: [uuid], isSecret: true });
       return { uuids: [uuid] };
     },

@@ -36,8 +36,10 @@ describe('offers at the desk', () => {
       };
       const row = (n: number) => page.getByRole('grid', { name: 'People' }).getByRole('row', { name: emailOf(n) });
       const dialog = (name: string | RegExp) => page.getByRole('dialog', { name });
+      const view = async () =>
+        call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service) });
       const totals = async (): Promise<Record<'current_signups' | 'offered_signups' | 'offboarded_signups', number>> =>
-        (await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service) })).statistics;
+        (await view()).statistics;
       /** A laptop has tabs, a phone a list. */
       const showStatus = async (label: string, value: string) => {
         const list = page.getByRole('combobox', { name: 'Status' });
@@ -234,13 +236,15 @@ describe('offers at the desk', () => {
         await page.getByLabel('Address after accepting').fill('app.example.com/welcome');
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Saved.').first().waitFor();
-        const read = async () =>
-          (await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service) })).offers;
-        assert.deepEqual(await read(), { hours: 72, on_expiry: 'end', url: 'https://app.example.com/welcome' });
+        assert.deepEqual((await view()).offers, {
+          hours: 72,
+          on_expiry: 'end',
+          url: 'https://app.example.com/welcome',
+        });
         await page.getByLabel('Offers expire').click();
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Saved.').first().waitFor();
-        assert.equal((await read()).hours, null);
+        assert.equal((await view()).offers.hours, null);
       });
 
       test('a release plan is made, run once by hand after it named the people, paused and resumed', async () => {
@@ -309,9 +313,7 @@ describe('offers at the desk', () => {
         await stage.configure(id, { release_plan: { ...plan, seats: 40, is_active: false } });
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Saved.').first().waitFor();
-        const { release_plan: saved } = await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, {
-          token: await logIn(stage.service),
-        });
+        const { release_plan: saved } = await view();
         assert.deepEqual([saved.count, saved.seats, saved.is_active], [7, 40, false]);
         await page.getByRole('heading', { name: 'The plan is paused' }).waitFor();
         await stage.configure(id, { release_plan: null });

@@ -6,8 +6,8 @@ import { refreshPeople } from './people.queries';
 const MORE_TEXT = 'The last request may have arrived: there may be more people than listed.';
 
 /**
- * For an action on many people in pieces, whose result must not be lost: whoever gives up after some of the pieces gets
- * the result of those.
+ * Keeps the results of an action on many people that is sent in pieces. Whoever gives up midway gets the results of the
+ * pieces that are done.
  */
 export function usePieces<P>(
   waitlistId: number,

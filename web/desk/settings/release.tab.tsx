@@ -160,8 +160,8 @@ function PlanFields({ form, waitlist }: { form: ReleaseForm; waitlist: Waitlist 
 function savedText({ release_plan: plan }: { release_plan: Waitlist['release_plan'] }): string {
   const [next] = plan?.next_runs ?? [];
   if (plan === null) return 'Saved. There is no plan.';
-  if (plan.is_active && next === undefined) return 'Saved. No run is planned until the last day.';
-  return next === undefined ? 'Saved.' : `Saved. The next run is ${clockOf(plan.time_zone).format(new Date(next))}.`;
+  if (next !== undefined) return `Saved. The next run is ${clockOf(plan.time_zone).format(new Date(next))}.`;
+  return plan.is_active ? 'Saved. No run is planned until the last day.' : 'Saved.';
 }
 
 function valuesOf({ release_plan: plan }: Waitlist): ReleaseValues {

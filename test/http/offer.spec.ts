@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { AuditEventDto } from '../../src/auth/audit.dto.js';
 import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
+import { dayAfter, dayOf } from '../../src/queue/order/day-counts.js';
 import { OfferSweeper } from '../../src/queue/maintenance/offer-sweeper.js';
 import type { OfferDto, OfferedWaiterDto } from '../../src/waiter/offer.dto.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
@@ -349,6 +350,7 @@ describe('an offer', () => {
 
       const { body } = await service.api.get(`/api/v1/waitlist/${waitlist.id}/statistics`, {
         token: waitlist.owner.token,
+        query: { to: dayAfter(dayOf(new Date()), 1) },
       });
       const sum = (field: 'offered' | 'accepted' | 'declined' | 'expired') =>
         (body as WaitlistStatisticsDto).days.reduce((total, day) => total + day[field], 0);

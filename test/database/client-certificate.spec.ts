@@ -61,7 +61,7 @@ const hasMariaDb = process.env.CI === 'true' || spawnSync(PROGRAM, ['client', '-
       DATABASE_PASSWORD: 'p/a:ss',
       NODE_EXTRA_CA_CERTS: inFolder('ca.crt'),
     };
-  }, 60_000);
+  });
   afterAll(async () => {
     execFileSync(PROGRAM, ['wipe', inFolder('server')], { stdio: 'pipe' });
     await folder.remove();

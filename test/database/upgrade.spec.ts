@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { toSqlTime } from '../../src/platform/database/dialect.js';
 import { migrate, prepareSchema } from '../../src/platform/database/migrator.js';
 import { initial } from '../../src/platform/database/migrations/1763683200000-initial.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
@@ -153,7 +154,8 @@ describe('the accounts of v0.2.0', () => {
     await dataSource.query(
       `INSERT INTO login (id, account_id, token_version, current_jti, created_at, last_used_at, expires_at)
        VALUES (?, 7, 3, ?, ?, ?, '2999-01-01 00:00:00.000')`,
-      [LOGIN.id, LOGIN.jti, AT, AT],
+      // Logins that were not used for 30 days are not listed.
+      [LOGIN.id, LOGIN.jti, AT, toSqlTime(new Date())],
     );
     const key = 'a'.repeat(64);
     await dataSource.query(

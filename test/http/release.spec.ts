@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
@@ -8,7 +8,7 @@ import type { Answer, CallOptions } from '../support/api.js';
 import { ahead } from '../support/clock.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startServices } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { farFromHalfHour, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const HOUR_MS = 3_600_000;
@@ -25,6 +25,7 @@ beforeAll(async () => {
   [service] = replicas;
 });
 afterAll(() => group.stop());
+beforeEach(farFromHalfHour);
 
 const path = ({ id }: { id: number }) => `/api/v1/waitlist/${id}/release`;
 const list = async (waitlist: OwnedWaitlist, query: CallOptions['query'] = {}): Promise<Answer> =>

@@ -9,7 +9,7 @@ import { createConnection } from 'mysql2/promise';
 import { callAt } from '../support/api.js';
 import { freshFolder, type Program, ROOT, runCli, runScript, start, startMain } from '../support/program.js';
 import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
-import { freePort, isFree, until } from '../support/service-process.js';
+import { farFromHalfHour, freePort, isFree, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
 /** In units of the processor time that loading the TypeScript compiler takes: three seconds if that takes 0.3. */
@@ -145,6 +145,7 @@ describe('a first start', () => {
   });
 
   it('lets people in, and back, by the blocks of docs/letting-in.md', async () => {
+    await farFromHalfHour();
     const blocks = blocksOf(await readFile('docs/letting-in.md', 'utf8'));
     const script = ['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base);
 

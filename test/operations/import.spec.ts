@@ -560,7 +560,6 @@ describe('an import that was cut off', () => {
       const [own, other] = [await ownToken(waitlist), await ownToken(whole)];
       expect((await tokensOf(waitlist)).map((row) => row.replaceAll(own, other))).toEqual(await tokensOf(whole));
     },
-    60_000,
   );
 
   async function ownToken(waitlist: OwnedWaitlist): Promise<string> {
@@ -630,7 +629,7 @@ describe('a process', () => {
     expect(body.errors.at(-1)).toEqual({ line: 1_000_002, field: 'line', message });
     const latest = await service.call('GET', pathOf(waitlist.id), undefined, waitlist.owner);
     expect(latest.body).toMatchObject({ state: 'done', report: { imported: 1 } });
-  }, 60_000);
+  });
 
   it('leaves no file of an import or export behind when it is killed', async () => {
     const sent = begin(service.port, waitlist, { accept: 'application/x-ndjson' });

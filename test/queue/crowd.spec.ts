@@ -27,7 +27,7 @@ describe('a crowded bucket', () => {
       headers: { 'content-type': 'text/csv' },
     });
     expect(body).toMatchObject({ imported: PEOPLE });
-  }, 120_000);
+  });
   afterAll(() => service.stop());
 
   /** The obvious way. */

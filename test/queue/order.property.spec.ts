@@ -27,7 +27,7 @@ import { operatorWrite } from '../../src/platform/idempotency/account-write.js';
 import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { NO_OWNER, Replica, until } from '../support/service-process.js';
+import { farFromHalfHour, NO_OWNER, Replica, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 10;
@@ -1160,6 +1160,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
 
   /** Lets the last full hour come: as if the plan had been saved before it. */
   async function runPlanned(): Promise<null> {
+    await farFromHalfHour();
     const { app } = next();
     const saved = new Date(Date.now() - HOUR_MS + 1);
     const { releasePlan } = await queue().reader.getWaitlist(id);

@@ -46,7 +46,7 @@ onServer(
       crowds = [];
       for (let count = 0; count <= CONNECTIONS; count += 1) crowds.push(await newCrowd());
       neighbor = await join(crowds[0] as number);
-    }, 120_000);
+    });
     afterAll(async () => {
       proxy.release();
       await service.stop();

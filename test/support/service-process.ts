@@ -182,6 +182,11 @@ export class Replica {
   }
 }
 
+const HALF_HOUR_MS = 1_800_000;
+
+/** Waits for a half hour that begins, if it begins within 30 s: no time of a release plan comes while a test runs. */
+export const farFromHalfHour = (): Promise<void> => until(() => Date.now() % HALF_HOUR_MS < HALF_HOUR_MS - 30_000);
+
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + WAIT_MAX_MS;
   while (!(await condition())) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Request, Route } from 'playwright-core';
-import { until } from '../../test/support/service-process.js';
+import { farFromHalfHour, until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
 /** No address begins with another one. */
@@ -89,6 +89,8 @@ describe('offers at the desk', () => {
         const [header = ''] = (await readFile(await download.path(), 'utf8')).split('\n');
         assert.match(header, /,offer_url,offer_expires_at$/);
         await result.getByRole('button', { name: 'Done' }).click();
+        // A notice that has had the focus stays.
+        await page.getByRole('alert').getByRole('button', { name: 'Undo' }).focus();
         assert.deepEqual(
           (({ current_signups, offered_signups }) => [current_signups, offered_signups])(await totals()),
           [PEOPLE - 2, 2],
@@ -116,6 +118,7 @@ describe('offers at the desk', () => {
         await dialog('Let 1 person in?').getByText('You can put this person back in line later.').waitFor();
         await dialog('Let 1 person in?').getByRole('button', { name: 'Let 1 person in' }).click();
         const result = dialog('1 person let in');
+        await result.waitFor();
         await check('let-in-result');
         await result.getByRole('button', { name: 'Undo' }).click();
         await result.waitFor({ state: 'detached' });
@@ -189,6 +192,7 @@ describe('offers at the desk', () => {
         await dialog('Put this person back in line?').getByRole('button', { name: 'Put them back in line' }).click();
         await panel.getByText('Number 1', { exact: true }).waitFor();
         await panel.getByRole('button', { name: 'Offer a seat' }).waitFor();
+        await dialog('Put this person back in line?').waitFor({ state: 'detached' });
         await page.keyboard.press('Escape');
         await panel.waitFor({ state: 'detached' });
       });
@@ -248,6 +252,7 @@ describe('offers at the desk', () => {
       });
 
       test('a release plan is made, run once by hand after it named the people, paused and resumed', async () => {
+        await farFromHalfHour();
         await page.goto(`${stage.service.url}/desk/${id}/settings/release`);
         await page.getByLabel('Only by hand').waitFor();
         await check('no-plan', true);
@@ -306,6 +311,7 @@ describe('offers at the desk', () => {
       });
 
       test('a save of the plan leaves alone what somebody else changed in it meanwhile', async () => {
+        await farFromHalfHour();
         const plan = { every: 'hour', time_zone: 'Europe/Berlin', count: 5, seats: 100 };
         await stage.configure(id, { release_plan: plan });
         await page.reload();

@@ -168,6 +168,7 @@ export class Stage {
   /** Makes the time of all open offers of a waitlist be over. The process that serves it ends them. */
   async passOffers(waitlistId: number): Promise<void> {
     await withDataSource(this.service.databaseUrl, async (database) => {
+      await database.query('PRAGMA busy_timeout = 10000');
       await database.query(
         `UPDATE waiter SET offer_expires_at = (SELECT made_at FROM offer WHERE waiter_uuid = waiter.uuid AND state = 0)
          WHERE waitlist_id = ? AND offer_expires_at IS NOT NULL`,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { MailServer } from '../../test/support/mail-server.js';
+import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, type Site, Stage, startSite } from './harness.js';
 
 let stage: Stage;
@@ -31,6 +32,8 @@ async function offered(settings: object, email: string) {
   const { uuid } = await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email } });
   await post(`/api/v1/waitlist/${id}/offer`, { count: 1 });
   const [{ offerLink }] = await mail.mailsTo(email);
+  // The time to answer begins with the mail.
+  await until(async () => Boolean((await stage.list(id, { status: 'offered' }))[0]?.offer_expires_at));
   return { id, uuid: String(uuid), address: `${stage.service.url}${offerLink}`, code: offerLink!.split('/').at(-1)! };
 }
 
@@ -95,6 +98,7 @@ test('a person who answers too late on a phone reads so, and finds out where the
   await heading(page, 'The time to accept is over').waitFor();
   await checkPage(page, 'page-offer-expired');
   await page.getByRole('link', { name: 'See where I stand' }).click();
+  await until(async () => (await stage.list(id, { status: 'offboarded' })).length === 1);
   await page.getByText('You’re no longer on the waitlist.').waitFor();
   await checkPage(page, 'page-place-expired');
   const { state } = await post('/api/v1/offer/check', { code });

@@ -16,7 +16,7 @@ import { until } from '../support/service-process.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
 const PATH = '/api/v1/signup/events';
-/** Shorter than a stream that has had a comment. */
+/** A stream that has had a comment is older. */
 const ANSWER_MS = 10_000;
 const SHORT_ANSWER_MS = 2_000;
 const CONNECTIONS_MAX = 4;

@@ -18,6 +18,9 @@ export const NO_OWNER = { OWNER_EMAIL: '', OWNER_PASSWORD: '' };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
+const HALF_HOUR_MS = 1_800_000;
+/** Less than WAIT_MAX_MS, and longer than a test that has an active plan. */
+const MARGIN_MS = 30_000;
 /** A failed start takes about a second; a killed database returns within a few. */
 const STARTS_MAX = 60;
 /** Below the ephemeral ports. Jest's workers take different ones, and each run begins at a random one. */
@@ -182,11 +185,6 @@ export class Replica {
   }
 }
 
-const HALF_HOUR_MS = 1_800_000;
-
-/** Waits for a half hour that begins, if it begins within 30 s: no time of a release plan comes while a test runs. */
-export const farFromHalfHour = (): Promise<void> => until(() => Date.now() % HALF_HOUR_MS < HALF_HOUR_MS - 30_000);
-
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + WAIT_MAX_MS;
   while (!(await condition())) {
@@ -194,6 +192,9 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     await setTimeout(POLL_MS);
   }
 }
+
+/** Waits for the next half hour if it is about to begin: no time of a release plan comes while a test runs. */
+export const farFromHalfHour = (): Promise<void> => until(() => Date.now() % HALF_HOUR_MS < HALF_HOUR_MS - MARGIN_MS);
 
 /** A port on which nothing listens; no other call returns it soon after. */
 export async function freePort(): Promise<number> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import type { Page, Request, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { farFromHalfHour, until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
@@ -52,6 +52,14 @@ describe('offers at the desk', () => {
       const select = async (...people: number[]) => {
         for (const n of people) await row(n).getByRole('checkbox').click();
         return page.getByRole('group', { name: 'Selected people' });
+      };
+      /** Puts the person of a panel back in line, as the first. */
+      const putBack = async (panel: Locator) => {
+        await panel.getByRole('button', { name: 'Put back in line' }).click();
+        const question = dialog('Put this person back in line?');
+        await question.getByRole('button', { name: 'Put them back in line' }).click();
+        await question.waitFor({ state: 'detached' });
+        await panel.getByText('Number 1', { exact: true }).waitFor();
       };
       const answer = async (link: string, act: 'accept' | 'decline') => {
         const response = await fetch(`${link}/${act}`, {
@@ -188,11 +196,8 @@ describe('offers at the desk', () => {
         await panel.getByText('They declined the offer, and were not let in.').waitFor();
         await panel.getByText('Offer declined').waitFor();
         await check('declined');
-        await panel.getByRole('button', { name: 'Put back in line' }).click();
-        await dialog('Put this person back in line?').getByRole('button', { name: 'Put them back in line' }).click();
-        await panel.getByText('Number 1', { exact: true }).waitFor();
+        await putBack(panel);
         await panel.getByRole('button', { name: 'Offer a seat' }).waitFor();
-        await dialog('Put this person back in line?').waitFor({ state: 'detached' });
         await page.keyboard.press('Escape');
         await panel.waitFor({ state: 'detached' });
       });
@@ -337,9 +342,7 @@ describe('offers at the desk', () => {
         await panel.getByText('They did not answer the offer in time, and were not let in.').waitFor();
         await panel.getByText('Offer expired').waitFor();
         await check('expired-person');
-        await panel.getByRole('button', { name: 'Put back in line' }).click();
-        await dialog('Put this person back in line?').getByRole('button', { name: 'Put them back in line' }).click();
-        await panel.getByText('Number 1', { exact: true }).waitFor();
+        await putBack(panel);
       });
     });
   }
